@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metrics: counters, gauges and histograms in the Prometheus text format.
+ *
+ * Every family stands in the table in metrics.c, with its help text and the names of its labels. A
+ * series is made when it is first asked for and lives as long as the process; keep the pointer
+ * where the series is used often.
+ */
+#ifndef WAKEGATE_CORE_METRICS_H
+#define WAKEGATE_CORE_METRICS_H
+
+#include "gateway/core/buf.h"
+
+enum metric {
+    METRIC_WAKES,   /* route, code: requests at /wake/, by the code they were answered with */
+    METRIC_PROOFS,  /* route, result: ok, missing, malformed, stale, wrong */
+    METRIC_SECRETS, /* route, secret: which of the route's secrets matched, by its place */
+    METRIC_RELAYS,  /* route, target, outcome: what a target did with a delivery */
+    METRIC_REPEATS, /* route, cause: ended_lease, ended_hold, lost_claim */
+    METRIC_STORE,   /* verb, answer */
+    METRIC_SETTLE_RETRIES,      /* no label: settlements that had to be written again */
+    METRIC_REQUESTS_REFUSED,    /* reason: refused before a route was known */
+    METRIC_CONNECTIONS_REFUSED, /* reason: per_address, total, descriptors */
+    METRIC_ACCEPT_PAUSES,       /* times that accepting stopped for want of descriptors */
+    METRIC_DEADLINES,           /* part: head, body */
+    METRIC_RELOADS,             /* result: ok, failed */
+    METRIC_LOG_DROPPED,
+    METRIC_CONNECTIONS,    /* gauge */
+    METRIC_IN_FLIGHT,      /* gauge: relays */
+    METRIC_STORE_UP,       /* gauge: 1 when the last round trip worked */
+    METRIC_INTAKE_SECONDS, /* histogram: head complete to answer */
+    METRIC_TARGET_SECONDS, /* histogram, route, target: one delivery */
+    METRIC_STALL_SECONDS,  /* histogram: how late the loop came to a timer */
+    METRIC_COUNT
+};
+
+/* The value of one series. `a`, `b` and `c` are the values of the family's labels, in the table's
+ * order; NULL for those it does not have. */
+uint64_t *metrics_value(enum metric family, const char *a, const char *b, const char *c);
+
+/* One observation for a histogram. */
+struct histogram;
+struct histogram *metrics_histogram(enum metric family, const char *a, const char *b);
+void histogram_observe(struct histogram *histogram, uint64_t microseconds);
+
+/* All series as text/plain; version=0.0.4. */
+void metrics_write(struct buf *out);
+void metrics_free(void); /* for leak checkers, at the end of the process */
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * settings: a cursor over one object of the config. Each module reads its own part through one; the
+ * mistakes of all of them are collected in one report.
+ *
+ * Every read names its key, so the cursor knows which keys exist: settings_end reports the others,
+ * with the nearest known name as "did you mean". A read of a wrong value reports file, key, reason
+ * and what to do, and gives the default, so one run finds every mistake.
+ */
+#ifndef WAKEGATE_CORE_SETTINGS_H
+#define WAKEGATE_CORE_SETTINGS_H
+
+#include <jansson.h>
+
+#include "gateway/core/buf.h"
+#include "gateway/core/secret.h"
+
+enum { SETTINGS_KEYS = 40, SETTINGS_PATH_SIZE = 512 };
+
+/* Mistakes stop the config from being used; warnings do not. Lines of text, owned. */
+struct settings_report {
+    const char *file;
+    struct buf mistakes, warnings;
+    unsigned mistake_count, warning_count;
+};
+
+void settings_report_init(struct settings_report *report, const char *file);
+void settings_report_release(struct settings_report *report);
+
+struct settings {
+    struct settings_report *report;
+    json_t *object;                /* borrowed; NULL: nothing was configured here */
+    char path[SETTINGS_PATH_SIZE]; /* "routes.relay.target", "" at the top */
+    const char *known[SETTINGS_KEYS];
+    size_t known_count;
+};
+
+/* A cursor on `value`, which must be an object; else that is reported and the cursor is empty. */
+void settings_begin(struct settings *settings, struct settings_report *report, const char *path,
+                    json_t *value);
+/* Reports the keys that nobody asked for. */
+void settings_end(struct settings *settings);
+
+/* A line in the report about `key` of this object, or about the object itself when it is NULL. */
+void settings_mistake(struct settings *settings, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void settings_warning(struct settings *settings, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool settings_has(struct settings *settings, const char *key);
+
+/* Each gives `fallback` for an absent or wrong value. Strings are borrowed from the JSON. */
+struct slice settings_string(struct settings *settings, const char *key, const char *fallback);
+struct slice settings_required_string(struct settings *settings, const char *key);
+/* Letters, digits, '-' and '_', 1 to LIMIT_NAME_BYTES: route names and target ids. */
+struct slice settings_name(struct settings *settings, const char *key);
+int64_t settings_number(struct settings *settings, const char *key, int64_t fallback, int64_t least,
+                        int64_t most);
+bool settings_bool(struct settings *settings, const char *key, bool fallback);
+/* "250ms", "8s", "4m", "48h", or 0; milliseconds. */
+int64_t settings_duration(struct settings *settings, const char *key, int64_t fallback_ms,
+                          int64_t least_ms, int64_t most_ms);
+/* One of `names` (NULL-terminated), as its index. */
+size_t settings_choice(struct settings *settings, const char *key, const char *const *names,
+                       size_t fallback);
+json_t *settings_object(struct settings *settings, const char *key); /* borrowed; NULL: absent */
+json_t *settings_array(struct settings *settings, const char *key);  /* the same */
+
+/* A secret: {"env": "NAME"}, {"file": "/path"} (one trailing newline is dropped) or {"literal":
+ * "..."} (warned about). Not a bare string. false when absent or wrong; absent is a mistake when
+ * `required`. settings_secret_value reads one that stands in an array, as `path`. */
+bool settings_secret(struct settings *settings, const char *key, bool required,
+                     struct secret *secret);
+bool settings_secret_value(struct settings_report *report, const char *path, json_t *value,
+                           struct secret *secret);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * route: one subscription's entrance: a path, a dialect, secrets, the expected handle, and where
+ * its wakes go. Counted: the config holds one reference, every wake under way another.
+ */
+#ifndef WAKEGATE_GATEWAY_ROUTE_H
+#define WAKEGATE_GATEWAY_ROUTE_H
+
+#include "dialects/dialect.h"
+#include "relay/destination.h"
+
+enum on_test { ON_TEST_RELAY, ON_TEST_ANSWER };
+
+struct route {
+    unsigned references;
+    char *name;
+    const struct dialect *dialect;
+    struct keyring keyring;
+    char *handle; /* "" where none is expected */
+    enum on_test on_test;
+    struct destinations destinations;
+};
+
+/* Reads `routes.<name>`. Never NULL; after a mistake, which stands in the report, it is not whole
+ * and only good for route_drop. */
+struct route *route_open(struct settings *settings, struct slice name, int64_t budget_ms,
+                         const struct world *world);
+struct route *route_hold(struct route *route);
+void route_drop(struct route *route);
+
+#endif
