@@ -20,6 +20,7 @@ struct relays;
  * once, perhaps before the call that handed it over returned. */
 struct waiter {
     void (*told)(struct waiter *waiter, const struct outcome *outcome);
+    void *context;
     struct waiter *next;
 };
 
