@@ -41,16 +41,19 @@ struct wake {
     size_t used, size;
 };
 
-/* Takes `payload`, the top-level object of a request, apart. `body` is that request's raw body:
- * it bounds the memory. `payload` is not kept. Fields of a wrong type, a `type` other than
- * agentchat.wake and a delivery_id that cannot be one are errors; absent fields and unknown ones
- * are not, so the caller decides what it needs. */
+/* Takes `payload`, the top-level object of a request, apart into an empty wake, which gets the room
+ * of wake_reserve and is the caller's to release, on failure too. `payload` is not kept. Errors:
+ * known fields of a wrong type (null is one, except for `step`), a `type` other than
+ * agentchat.wake, a delivery_id that cannot be one. No errors: absent fields, also an absent `type`
+ * or delivery_id, so the caller decides what it needs; unknown fields; a `ts` that is no time; any
+ * version; conversations without an id or beyond LIMIT_CONVERSATIONS, which are left out. */
 bool wake_read_payload(struct wake *wake, json_t *payload, struct slice body, struct err *err);
 
-/* Gives an empty wake room for a body of that size. */
+/* Gives an empty wake room for the body itself, for every string decoded from it once, and for a
+ * few ids beside it. */
 void wake_reserve(struct wake *wake, struct slice body);
 
-/* Copies bytes into the wake's own memory. */
+/* Copies bytes into the wake's own memory, whose room must not be exceeded. */
 struct slice wake_keep(struct wake *wake, struct slice bytes);
 
 /* 1 to LIMIT_DELIVERY_ID_BYTES of letters, digits, '-' and '_': what fits a header, a Redis key and
