@@ -110,12 +110,13 @@ bool slice_is_visible(struct slice s)
     return s.len > 0;
 }
 
-/* The length of the well-formed sequence that `s` starts with; 0 when it starts with none
- * (RFC 3629, section 4). */
-static size_t utf8_sequence(struct slice s)
+/* The ranges are those of RFC 3629, section 4. */
+size_t slice_utf8_sequence(struct slice s)
 {
     const unsigned char *b = (const unsigned char *)s.data;
 
+    if (s.len == 0)
+        return 0;
     if (b[0] < 0x80)
         return 1;
     if (b[0] >= 0xc2 && b[0] <= 0xdf && s.len >= 2)
@@ -135,7 +136,7 @@ static size_t utf8_sequence(struct slice s)
 bool slice_is_utf8(struct slice s)
 {
     while (s.len > 0) {
-        size_t len = utf8_sequence(s);
+        size_t len = slice_utf8_sequence(s);
         if (len == 0)
             return false;
         s = slice_from_at(s, len);

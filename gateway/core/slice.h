@@ -46,5 +46,7 @@ bool slice_is_visible(struct slice s);
 
 /* True when the bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool slice_is_utf8(struct slice s);
+/* The length of the one well-formed character that `s` starts with; 0: it starts with none. */
+size_t slice_utf8_sequence(struct slice s);
 
 #endif
