@@ -300,4 +300,5 @@ void stream_close(struct stream *stream)
         flush_tls(stream);
     }
     fail(stream, "");
+    stream->why = (struct err){0};
 }
