@@ -60,8 +60,9 @@ struct store_op {
     enum store_repeats repeats;
     struct err err;
 
-    struct store_op *next; /* for the implementation's own queue */
-    uint64_t sent_ms;      /* for the implementation's own time-out */
+    void (*done)(struct op *op); /* the caller's; op.done counts the answer first */
+    struct store_op *next;       /* for the implementation's own queue */
+    uint64_t sent_ms;            /* for the implementation's own time-out */
 };
 
 /*
