@@ -180,5 +180,5 @@ void record_decide(struct store_op *op, struct record *record, struct gate_recor
         hold(op, record, gate, now_ms, window_ms);
         return;
     }
-    assert(!"a verb of the store");
+    assert(false); /* no such verb */
 }

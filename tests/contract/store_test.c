@@ -22,7 +22,7 @@ struct run {
     char name[128];
 };
 
-static char directory[64];
+static char directory[128];
 static struct run runs[CASES_MAX];
 static struct CMUnitTest tests[CASES_MAX];
 static size_t count;
@@ -67,7 +67,9 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return sqlite_child(argv[2], argv[3]);
-    snprintf(directory, sizeof(directory), "/tmp/wakegate-store-%ld", (long)getpid());
+    const char *parent = getenv("TMPDIR");
+    snprintf(directory, sizeof(directory), "%s/wakegate-store-%ld", parent ? parent : "/tmp",
+             (long)getpid());
     if (mkdir(directory, 0755) != 0) {
         perror(directory);
         return EXIT_FAILURE;

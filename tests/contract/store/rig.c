@@ -17,8 +17,10 @@ static void on_tick(uv_timer_t *timer)
 static void on_answer(struct op *op)
 {
     struct store_op *store_op = CONTAINER_OF(op, struct store_op, op);
+    struct question *question = CONTAINER_OF(store_op, struct question, op);
 
-    CONTAINER_OF(store_op, struct question, op)->answered = true;
+    question->answered = true;
+    uv_stop(&question->rig->loop); /* whoever turns it looks for answers */
 }
 
 static void on_closed(void *context)
@@ -94,6 +96,7 @@ void rig_start(struct rig *rig, struct question *question, enum store_verb verb,
         [STORE_RELEASE] = store_release, [STORE_HOLD] = store_hold,
     };
 
+    question->rig = rig;
     question->answered = false;
     snprintf(question->owner, sizeof(question->owner), "%s", ask.owner ? ask.owner : "");
     question->op = (struct store_op){

@@ -31,6 +31,7 @@ struct ask {
 
 struct question { /* one operation under way */
     struct store_op op;
+    struct rig *rig;
     bool answered;
     char key[512], gate[128], owner[64];
 };
