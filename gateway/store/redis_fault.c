@@ -32,12 +32,27 @@ static void clean(char *text)
             *text = '?';
 }
 
+/* Before version 7 an error inside a script is wrapped:
+ * "ERR Error running script (call to f_<sha>): @user_script:1: -OOM command not allowed ...". */
+static struct slice unwrap(struct slice words)
+{
+    const struct slice mark = SLICE(": -");
+
+    if (!slice_starts(words, SLICE("ERR Error running script")))
+        return words;
+    for (struct slice rest = words; rest.len > mark.len; rest = slice_from_at(rest, 1))
+        if (slice_starts(rest, mark))
+            return slice_from_at(rest, mark.len);
+    return words;
+}
+
 struct redis_fault redis_fault_read(struct slice words, bool secret, struct err *why)
 {
     struct redis_fault fault = {0};
     const char *meaning = "the server does not do it";
     struct slice word, rest;
 
+    words = unwrap(words);
     slice_cut(words, ' ', &word, &rest);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (!slice_eq(word, slice_from(known[i].word)))

@@ -150,6 +150,17 @@ static bool read_parts(struct redis_url *url, struct slice text, struct err *err
            read_query(url, query, err);
 }
 
+static char *place_of(const struct redis_url *url)
+{
+    struct buf place = BUF_INIT(2 * LIMIT_URL_BYTES);
+    bool brackets = url->port && strchr(url->host, ':');
+
+    buf_appendf(&place, brackets ? "[%s]" : "%s", url->host);
+    if (url->port)
+        buf_appendf(&place, ":%s", url->port);
+    return place.data;
+}
+
 bool redis_url_init(struct redis_url *url, struct slice text, struct err *err)
 {
     struct redis_url parts = {0};
@@ -158,6 +169,7 @@ bool redis_url_init(struct redis_url *url, struct slice text, struct err *err)
         redis_url_release(&parts);
         return err_wrap(err, "the store's URL");
     }
+    parts.place = place_of(&parts);
     *url = parts;
     return true;
 }
@@ -171,5 +183,6 @@ void redis_url_release(struct redis_url *url)
     free(url->port);
     free(url->user);
     free(url->ca_file);
+    free(url->place);
     *url = (struct redis_url){0};
 }

@@ -21,6 +21,7 @@ struct redis_url {
     char *user;     /* NULL: the default user */
     char *password; /* NULL: none; wiped when released */
     char *ca_file;  /* NULL: the system's certificates */
+    char *place;    /* "host:port" or the path, for texts */
     uint64_t db;
     bool tls;
 };
