@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
 
 enum { CASES_MAX = 128, SKIPPED = 77 };
@@ -67,6 +68,7 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return sqlite_child(argv[2], argv[3]);
+    log_open(LOG_ERROR, NULL);
     const char *parent = getenv("TMPDIR");
     snprintf(directory, sizeof(directory), "%s/wakegate-store-%ld", parent ? parent : "/tmp",
              (long)getpid());

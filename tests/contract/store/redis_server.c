@@ -57,7 +57,7 @@ const char *redis_server_start(const char *directory)
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir",
-               directory, "--save", "", "--loglevel", "warning", (char *)NULL);
+               directory, "--save", "", "--logfile", "redis.log", (char *)NULL);
         _exit(127);
     }
     return url;
