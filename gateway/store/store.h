@@ -71,7 +71,9 @@ struct store_op {
  * and looks at the gate like any other: a `first` chain goes on to its next target that way. A
  * settle writes `relayed` over the owner's claim, over nothing, and over an ended or held record of
  * anybody: the target has accepted, whatever was believed before. A release frees only the owner's
- * own claim. A hold replaces the owner's own claim, or nothing, and lets the gate rest.
+ * own claim. A hold replaces the owner's own claim, or nothing, and lets the gate rest; it is
+ * STORE_OK also where it found another's record, which it leaves alone. A settlement after another
+ * owner's is STORE_LOST: the target accepted twice.
  */
 
 struct store;

@@ -124,6 +124,21 @@ static void lost(struct rig *rig)
     assert_int_equal(rig_settle(rig, "a", "ann"), STORE_OK);
 }
 
+static void accepted_twice(struct rig *rig)
+{
+    rig_settle(rig, "a", "ann");
+    assert_int_equal(rig_settle(rig, "a", "bob"), STORE_LOST);
+    assert_int_equal(rig_settle(rig, "a", "ann"), STORE_OK);
+}
+
+static void own_ended_lease(struct rig *rig)
+{
+    claim(rig, "a", "ann", SHORT_MS);
+    rig_wait(rig, 2 * SHORT_MS);
+    struct store_op again = claim(rig, "a", "ann", LONG_MS);
+    expect_claimed(&again, REPEATS_NOTHING);
+}
+
 static void released(struct rig *rig)
 {
     claim(rig, "a", "ann", LONG_MS);
@@ -262,6 +277,8 @@ const struct store_case claim_cases[] = {
     {"a settlement after the lease", settled_after_lease, 0},
     {"a settlement over a hold", settled_over_hold, 0},
     {"a settlement of another owner's claim is lost", lost, 0},
+    {"a settlement after another owner's is lost", accepted_twice, 0},
+    {"an owner does not repeat itself", own_ended_lease, 0},
     {"a release frees the owner's claim", released, 0},
     {"a release frees nothing but a claim", released_only_claims, 0},
     {"a held key is held for everybody", held, 0},
