@@ -34,19 +34,27 @@
     "    'PX', long + window)\n" \
     "end\n"
 
-/* The scripts that look at the gate go on with this. */
+/* The scripts that look at the gate go on with this. `missing` is what the bucket lacked at
+ * `counted`, in parts of a token, as many as an hour has milliseconds: then a rate of so many an
+ * hour fills in so many parts each millisecond, and nothing is rounded. */
 #define GATE \
-    "local rest_since, rest, full = 0, 0, 0\n" \
+    "local token = 3600000\n" \
+    "local rest_since, rest, missing, counted = now, 0, 0, now\n" \
     "if gate then\n" \
-    "  rest_since, rest, full = string.match(gate, '^(%d+) (%d+) ([%d.]+)$')\n" \
-    "  rest_since, rest, full = tonumber(rest_since), tonumber(rest), tonumber(full)\n" \
+    "  local a, b, c, d = string.match(gate, '^(%d+) (%d+) (%d+) (%d+)$')\n" \
+    "  rest_since, rest, missing, counted = tonumber(a), tonumber(b), tonumber(c), tonumber(d)\n" \
     "end\n" \
-    "local resting = math.min(rest, rest_since + rest - now)\n" \
     "local function write_gate()\n" \
-    "  local keep = math.ceil(math.max(rest_since + rest, full) - now)\n" \
-    "  redis.call('SET', KEYS[2], string.format('%.0f %.0f %.3f', rest_since, rest, full),\n" \
-    "    'PX', string.format('%.0f', math.max(1, keep)))\n" \
-    "end\n"
+    "  local keep = math.max(rest_since + rest - now, missing) + window\n" \
+    "  redis.call('SET', KEYS[2],\n" \
+    "    string.format('%.0f %.0f %.0f %.0f', rest_since, rest, missing, counted),\n" \
+    "    'PX', string.format('%.0f', keep))\n" \
+    "end\n" \
+    "if rest_since > now or counted > now then\n" \
+    "  rest_since, counted = math.min(rest_since, now), math.min(counted, now)\n" \
+    "  write_gate()\n" \
+    "end\n" \
+    "local resting = rest_since + rest - now\n"
 
 static const char claim_text[] =
     PRELUDE
@@ -57,19 +65,14 @@ static const char claim_text[] =
     "  redis.call('PEXPIRE', KEYS[1], window)\n"
     "  return 'R' .. now - since\n"
     "end\n"
-    "if resting > 0 then\n"
-    "  if rest_since > now then\n"
-    "    rest_since = now\n"
-    "    write_gate()\n"
-    "  end\n"
-    "  return 'G' .. resting\n"
-    "end\n"
+    "if resting > 0 then return 'G' .. resting end\n"
     "if ARGV[4] then\n"
-    "  local interval = 3600000 / ARGV[4]\n"
-    "  local depth = interval * ARGV[5]\n"
-    "  full = math.min(math.max(full, now), now + depth) + interval\n"
-    "  local wait = math.ceil(full - depth - now)\n"
-    "  if wait > 0 then return 'P' .. wait end\n"
+    "  local rate, size = tonumber(ARGV[4]), ARGV[5] * token\n"
+    "  missing = math.min(math.max(missing - (now - counted) * rate, 0), size)\n"
+    "  if missing + token > size then\n"
+    "    return 'P' .. string.format('%.0f', math.ceil((missing + token - size) / rate))\n"
+    "  end\n"
+    "  missing, counted = missing + token, now\n"
     "  write_gate()\n"
     "end\n"
     "write('C', length)\n"

@@ -4,13 +4,13 @@
  * the layout of what they keep.
  *
  *   wakegate:1:{<route>}:claim:<destination>/<delivery_id>   "<state><since> <for> <owner>"
- *   wakegate:1:{<route>}:gate:<target>                       "<rest since> <rest for> <bucket>"
+ *   wakegate:1:{<route>}:gate:<target>            "<rest since> <rest for> <missing> <counted>"
  *   wakegate:1:ping
  *
- * state: C claimed, H held, R relayed. Times are milliseconds of the server's own clock. `bucket`
- * is the time at which the bucket is full again, one token an interval. A claim or a hold lives for
- * its own length and the window after that, a relayed key for the window, a gate until it no longer
- * says anything. {<route>} is one hash tag for all that a script touches.
+ * state: C claimed, H held, R relayed. Times are milliseconds of the server's own clock. `missing`:
+ * what the bucket lacked at `counted`, in milliseconds at one token an hour. A record lives for as
+ * long as it says something, and the window after that. {<route>} is one hash tag for all that a
+ * script touches.
  */
 #ifndef WAKEGATE_STORE_REDIS_SCRIPT_H
 #define WAKEGATE_STORE_REDIS_SCRIPT_H
