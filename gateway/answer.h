@@ -43,18 +43,15 @@ enum answer_code {
 const char *answer_code_name(enum answer_code code); /* "relayed", ... */
 unsigned answer_status(enum answer_code code);
 enum answer_code answer_for_outcome(enum outcome_code outcome);
+enum answer_code answer_for_fault(enum http_fault fault);
 
-/* An error: {"code": ..., "message": ...}. `why` is put into the message; NULL: the table's text
- * alone. Not for 2xx. */
-void answer_error(struct exchange *exchange, enum answer_code code, const char *why,
-                  int64_t retry_after_ms);
-
+/* What an exchange that was begun gets; each answers it. `why` is added to the message; NULL: the
+ * table's text alone. */
+void answer_error(struct exchange *exchange, enum answer_code code, const char *why);
+void answer_method(struct exchange *exchange, const char *allow); /* 405 */
+void answer_tested(struct exchange *exchange, struct slice delivery_id);
 /* What became of a wake: 2xx with status, delivery_id and run, or the error of that outcome. */
 void answer_outcome(struct exchange *exchange, struct slice delivery_id,
                     const struct outcome *outcome);
-void answer_tested(struct exchange *exchange, struct slice delivery_id);
-
-/* The server's own refusal. */
-void answer_fault(struct exchange *exchange, enum http_fault fault);
 
 #endif

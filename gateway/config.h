@@ -38,7 +38,7 @@ struct config *config_load(const char *path, char **environment, const struct wo
                            struct settings_report *report);
 void config_free(struct config *config);
 
-const struct route *config_route(const struct config *config, struct slice name); /* NULL: none */
+struct route *config_route(const struct config *config, struct slice name); /* NULL: none */
 
 /* The parts that are needed before a world exists: store, ca_file, log_level, window. The same file
  * read for the first time; routes are left out. */

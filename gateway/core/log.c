@@ -259,6 +259,8 @@ static void report_dropped(void)
 /* Drops what waits because its reader did not take it in time. */
 static void give_up(void)
 {
+    if (log_state.waiting.len == 0)
+        return;
     count_dropped(count_lines(buf_slice(&log_state.waiting)));
     buf_clear(&log_state.waiting);
 }

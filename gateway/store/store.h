@@ -35,7 +35,8 @@ enum store_answer {
     STORE_RESTING,   /* claim: the gate rests for another `answer_ms`; the key is as before */
     STORE_PACED,     /* claim: the next token comes in `answer_ms`; the key is as before */
 
-    STORE_UNSURE /* any: the store did not do it or did not say so; `err` says why */
+    STORE_DOWN,  /* any: the store was not asked, so nothing happened; `err` says why */
+    STORE_UNSURE /* any: asked, and nobody knows whether it was done; `err` says why */
 };
 
 enum store_repeats { REPEATS_NOTHING, REPEATS_ENDED_LEASE, REPEATS_ENDED_HOLD };
@@ -86,7 +87,7 @@ struct store_impl {
      * seen. */
     bool (*open)(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
                  struct err *err);
-    /* Starts `op->verb`. Ends the op with STORE_UNSURE at once when the store cannot be asked. */
+    /* Starts `op->verb`. Ends the op with STORE_DOWN at once when the store cannot be asked. */
     void (*submit)(struct store *store, struct store_op *op);
     /* No operation may be running. `closed` comes when the store's handles are gone; may be NULL.
      */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/intake.h"
+
+#include <stdio.h>
+
+#include "gateway/arrival.h"
+#include "gateway/core/clock.h"
+#include "gateway/core/metrics.h"
+#include "gateway/record.h"
+
+enum { REPLAY_AHEAD_MS = 300 * 1000, REPLAY_SLACK_MS = 3600 * 1000 };
+
+bool intake_is_path(struct slice path, struct slice *route_name)
+{
+    if (!slice_starts(path, SLICE("/wake/")))
+        return false;
+    *route_name = slice_from_at(path, sizeof("/wake/") - 1);
+    return true;
+}
+
+void intake_head(const struct intake *intake, struct exchange *exchange, struct slice route_name)
+{
+    struct slice coding;
+    const struct route *route = config_route(intake->config, route_name);
+
+    if (!route) {
+        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        return;
+    }
+    if (!slice_eq(exchange->method, SLICE("POST"))) {
+        record_answer(exchange, route, ANSWER_METHOD_NOT_ALLOWED, NULL, NULL, "");
+        answer_method(exchange, "POST");
+        return;
+    }
+    enum header_found found =
+        request_header(&exchange->request, SLICE("Content-Encoding"), &coding);
+    bool plain = found == HEADER_ABSENT ||
+                 (found == HEADER_FOUND && slice_eq_nocase(coding, SLICE("identity")));
+    if (!plain) {
+        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_ENCODING, "", NULL);
+        return;
+    }
+    exchange->max_body = intake->config->max_body;
+}
+
+static bool prove(const struct route *route, const struct exchange *exchange, int64_t now_ms,
+                  struct proven *proven, struct err *err)
+{
+    char place[8];
+    enum proof proof =
+        route->dialect->verify(&exchange->request, &route->keyring, now_ms, proven, err);
+
+    ++*metrics_value(METRIC_PROOFS, route->name, proof_name(proof), NULL);
+    if (proof != PROOF_OK)
+        return err_wrap(err, "%s", proof_name(proof));
+    snprintf(place, sizeof(place), "%u", proven->secret);
+    ++*metrics_value(METRIC_SECRETS, route->name, place, NULL);
+    return true;
+}
+
+/* A MAC without a timestamp is good for ever, so the payload's own time must lie where the store
+ * still remembers the id. */
+static bool is_replay(const struct wake *wake, int64_t window_ms, int64_t now_ms)
+{
+    int64_t oldest = now_ms - window_ms + REPLAY_SLACK_MS;
+
+    return wake->ts_ms == 0 || wake->ts_ms < oldest || wake->ts_ms > now_ms + REPLAY_AHEAD_MS;
+}
+
+static bool is_ours(const struct route *route, const struct wake *wake)
+{
+    bool expected = route->handle[0] != '\0', carried = wake->handle.len > 0;
+
+    if (!expected || (!carried && wake->text.len > 0))
+        return true;
+    return slice_eq(wake->handle, slice_from(route->handle));
+}
+
+static bool is_test(const struct wake *wake)
+{
+    return wake->test || slice_eq(wake->reason, SLICE("test"));
+}
+
+/* Version, handle, freshness: what a genuine wake must also be. false: answered. */
+static bool admit(const struct route *route, const struct config *config, struct exchange *exchange,
+                  const struct wake *wake, bool replayable, int64_t now_ms)
+{
+    bool version_absent = wake->version == 0 && wake->text.len > 0;
+
+    if (replayable && is_replay(wake, config->window_ms, now_ms)) {
+        ++*metrics_value(METRIC_PROOFS, route->name, proof_name(PROOF_STALE), NULL);
+        record_and_refuse(
+            exchange, route, ANSWER_UNAUTHORIZED,
+            "stale: the signature has no timestamp and the payload's ts is out of the window",
+            NULL);
+        return false;
+    }
+    if (wake->version != 1 && !version_absent) {
+        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_VERSION, "", NULL);
+        return false;
+    }
+    if (!is_ours(route, wake)) {
+        record_and_refuse(exchange, route, ANSWER_WRONG_HANDLE, "", NULL);
+        return false;
+    }
+    return true;
+}
+
+void intake_begin(const struct intake *intake, struct exchange *exchange, struct slice route_name)
+{
+    struct route *route = config_route(intake->config, route_name);
+    int64_t now_ms = clock_wall_ms();
+    struct proven proven;
+    struct wake wake = {0};
+    struct err err = {0};
+
+    if (!route) { /* a reload took it away while the body came */
+        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        return;
+    }
+    if (!prove(route, exchange, now_ms, &proven, &err)) {
+        record_and_refuse(exchange, route, ANSWER_UNAUTHORIZED, err.text, NULL);
+        return;
+    }
+    if (!route->dialect->decode(&exchange->request, &wake, &err)) {
+        record_and_refuse(exchange, route, ANSWER_INVALID_WAKE, err.text, err.text);
+    } else if (!admit(route, intake->config, exchange, &wake, proven.replayable, now_ms)) {
+        /* answered */
+    } else if (is_test(&wake) && route->on_test == ON_TEST_ANSWER) {
+        record_answer(exchange, route, ANSWER_TESTED, &wake, NULL, "");
+        answer_tested(exchange, wake.delivery_id);
+    } else if (intake->relays->draining) {
+        record_and_refuse(exchange, route, ANSWER_DRAINING, "", NULL);
+    } else if (!relays_have_room(intake->relays, route->destinations.count)) {
+        record_and_refuse(exchange, route, ANSWER_OVERLOADED, "", NULL);
+    } else {
+        uint64_t until_ms = exchange->began_us / 1000 + (uint64_t)intake->config->budget_ms;
+        arrival_begin(intake->relays, route, exchange, &wake, until_ms);
+    }
+    wake_release(&wake);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps stand here in the order in which they happen; each ends by naming the next. Every
+ * operation's `done` comes once, from the end of a turn, so no step is entered twice and relay_over
+ * is the only way out.
+ */
+#include "relay/relay.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gateway/core/clock.h"
+#include "gateway/core/metrics.h"
+#include "relay/relays.h"
+
+enum {
+    FINISH_MARGIN_MS = 250,      /* of the budget, kept for the settlement and the answer */
+    LEASE_MARGIN_MS = 60000,     /* how long an unwritten settlement is tried again */
+    RELEASE_PATIENCE_MS = 10000, /* the same for a release, which the lease's end does too */
+    FIRST_PAUSE_MS = 100,        /* before an unwritten settlement is tried again; doubles */
+    LONGEST_PAUSE_MS = 2000
+};
+
+static void relay_claim(struct relay *relay);
+static void relay_on_claim(struct op *op);
+static void relay_deliver(struct relay *relay);
+static void relay_on_delivered(struct op *op);
+static void relay_finish(struct relay *relay, enum store_verb how);
+static void relay_on_finished(struct op *op);
+static void relay_over(struct relay *relay);
+static void relay_on_deadline(struct deadline *deadline);
+
+static uint64_t steady_ms(void)
+{
+    return clock_steady_us() / 1000;
+}
+
+static const struct leaf *leaf_of(const struct relay *relay)
+{
+    return &relay->to->leaves[relay->leaf];
+}
+
+static uint64_t time_left(uint64_t until_ms)
+{
+    uint64_t now = steady_ms();
+
+    return until_ms > now ? until_ms - now : 0;
+}
+
+const char *relay_state_name(enum relay_state state)
+{
+    static const char *const names[] = {"claiming", "delivering", "finishing", "over"};
+
+    return names[state];
+}
+
+static void tell(struct relay *relay)
+{
+    relay->told = true;
+    while (relay->waiters) {
+        struct waiter *waiter = relay->waiters;
+        relay->waiters = waiter->next;
+        waiter->told(waiter, &relay->outcome);
+    }
+}
+
+static void set_outcome(struct relay *relay, enum outcome_code code, int64_t retry_after_ms,
+                        const char *detail)
+{
+    relay->outcome = (struct outcome){.code = code, .retry_after_ms = retry_after_ms};
+    outcome_text(relay->outcome.detail, sizeof(relay->outcome.detail), detail, strlen(detail));
+}
+
+/* A request that came while the relay runs: it waits for the same outcome where that comes in its
+ * time. Where the others were told already, it learns what is known. */
+void relay_join(struct relay *relay, uint64_t until_ms, struct waiter *waiter)
+{
+    struct outcome outcome = {.code = OUTCOME_IN_FLIGHT};
+
+    if (!relay->told && until_ms >= relay->until_ms) {
+        waiter->next = relay->waiters;
+        relay->waiters = waiter;
+        return;
+    }
+    if (relay->state == RELAY_FINISHING && relay->finish == STORE_SETTLE)
+        outcome.code = OUTCOME_DUPLICATE;
+    waiter->told(waiter, &outcome);
+}
+
+void relay_start(struct relay *relay)
+{
+    relay->began_ms = steady_ms();
+    deadline_open(&relay->deadline, relay->relays->world->loop, relay_on_deadline);
+    relay_claim(relay);
+}
+
+/* Long enough that nobody else takes the id while this relay may still act on it; for a target that
+ * is not idempotent also as long as a hold, so that a crash after sending fires nothing twice. */
+static int64_t lease_ms(const struct relay *relay)
+{
+    const struct target *target = leaf_of(relay)->target;
+    int64_t lease = (int64_t)time_left(relay->until_ms) + target->timeout_ms + LEASE_MARGIN_MS;
+
+    return target->idempotent ? lease : lease + target->hold_ms;
+}
+
+static void relay_claim(struct relay *relay)
+{
+    const struct leaf *leaf = leaf_of(relay);
+
+    relay->state = RELAY_CLAIMING;
+    relay->store = (struct store_op){
+        .key = slice_from(relay->key),
+        .gate = slice_from(leaf->gate),
+        .owner = slice_from(relay->owner),
+        .for_ms = lease_ms(relay),
+        .pace = leaf->target->pace,
+    };
+    relay->finish_until_ms = steady_ms() + (uint64_t)relay->store.for_ms;
+    deadline_set(&relay->deadline, time_left(relay->until_ms));
+    store_claim(relay->relays->world->store, &relay->store, relay_on_claim);
+}
+
+static bool has_next_leaf(const struct relay *relay)
+{
+    return relay->leaf + 1 < relay->to->leaf_count && !relay->told;
+}
+
+static void count_repeat(const struct relay *relay, enum store_repeats repeats)
+{
+    static const char *const causes[] = {
+        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+
+    if (repeats != REPEATS_NOTHING)
+        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
+}
+
+/* Ends without an acceptance. Where the claim may be ours, it is given back first. */
+static void relay_let_go(struct relay *relay)
+{
+    if (relay->claimed)
+        relay_finish(relay, STORE_RELEASE);
+    else
+        relay_over(relay);
+}
+
+static void relay_on_claim(struct op *op)
+{
+    static const enum outcome_code outcomes[] = {
+        [STORE_RELAYED] = OUTCOME_DUPLICATE,
+        [STORE_IN_FLIGHT] = OUTCOME_IN_FLIGHT,
+        [STORE_HELD] = OUTCOME_HELD,
+        [STORE_RESTING] = OUTCOME_RESTING,
+        [STORE_PACED] = OUTCOME_PACED,
+        [STORE_DOWN] = OUTCOME_STORE_UNAVAILABLE,
+        [STORE_UNSURE] = OUTCOME_STORE_UNAVAILABLE,
+    };
+    struct relay *relay = CONTAINER_OF(op, struct relay, op);
+    enum store_answer answer = relay->store.answer;
+
+    deadline_clear(&relay->deadline);
+    if (answer == STORE_CLAIMED || answer == STORE_UNSURE)
+        relay->claimed = true;
+    if (relay->told) { /* nobody waits any more */
+        relay_let_go(relay);
+        return;
+    }
+    if (answer == STORE_CLAIMED) {
+        count_repeat(relay, relay->store.repeats);
+        relay_deliver(relay);
+        return;
+    }
+    bool gate_shut = answer == STORE_RESTING || answer == STORE_PACED;
+    bool says_when = gate_shut || answer == STORE_HELD;
+    set_outcome(relay, outcomes[answer], says_when ? relay->store.answer_ms : 0,
+                relay->store.err.text);
+    if (gate_shut && has_next_leaf(relay)) {
+        relay->leaf++;
+        relay_claim(relay);
+        return;
+    }
+    relay_let_go(relay);
+}
+
+static void relay_deliver(struct relay *relay)
+{
+    const struct target *target = leaf_of(relay)->target;
+    uint64_t left = time_left(relay->until_ms);
+
+    if (relay->relays->draining) {
+        set_outcome(relay, OUTCOME_DRAINING, 0, "");
+        relay_finish(relay, STORE_RELEASE);
+        return;
+    }
+    if (left <= FINISH_MARGIN_MS) {
+        set_outcome(relay, OUTCOME_UNAVAILABLE, 0, "no time left to ask the target");
+        relay_finish(relay, STORE_RELEASE);
+        return;
+    }
+    left -= FINISH_MARGIN_MS;
+    if (target->wait_ms > 0 && (uint64_t)target->wait_ms < left)
+        left = (uint64_t)target->wait_ms;
+    relay->state = RELAY_DELIVERING;
+    relay->sent_us = clock_steady_us();
+    relay->delivery = (struct delivery){0};
+    snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s",
+             SLICE_ARG(relay->wake->wake.delivery_id), target->id);
+    deadline_set(&relay->deadline, left);
+    target_deliver(leaf_of(relay)->target, &relay->delivery, &relay->wake->wake,
+                   slice_from(relay->delivery_key), relay_on_delivered);
+}
+
+static void relay_on_delivered(struct op *op)
+{
+    struct relay *relay = CONTAINER_OF(op, struct relay, op);
+    const struct leaf *leaf = leaf_of(relay);
+
+    deadline_clear(&relay->deadline);
+    relay->outcome = relay->delivery.outcome;
+    histogram_observe(leaf->seconds, clock_steady_us() - relay->sent_us);
+    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
+                     outcome_name(relay->outcome.code));
+    switch (relay->outcome.code) {
+    case OUTCOME_ACCEPTED:
+        relay_finish(relay, STORE_SETTLE);
+        return;
+    case OUTCOME_AMBIGUOUS: /* an idempotent target may be asked again at once */
+        relay_finish(relay, leaf->target->idempotent ? STORE_RELEASE : STORE_HOLD);
+        return;
+    default:
+        break;
+    }
+    if (has_next_leaf(relay)) {
+        relay->leaf++;
+        relay_claim(relay);
+        return;
+    }
+    relay_finish(relay, STORE_RELEASE);
+}
+
+static void relay_finish(struct relay *relay, enum store_verb how)
+{
+    struct store *store = relay->relays->world->store;
+    const struct leaf *leaf = leaf_of(relay);
+
+    if (relay->state != RELAY_FINISHING) {
+        relay->state = RELAY_FINISHING;
+        relay->finish = how;
+        relay->finish_pause_ms = FIRST_PAUSE_MS;
+        if (how == STORE_RELEASE)
+            relay->finish_until_ms = steady_ms() + RELEASE_PATIENCE_MS;
+    }
+    relay->store = (struct store_op){
+        .key = slice_from(relay->key),
+        .gate = slice_from(leaf->gate),
+        .owner = slice_from(relay->owner),
+        .for_ms = leaf->target->hold_ms,
+    };
+    if (!relay->told)
+        deadline_set(&relay->deadline, time_left(relay->until_ms));
+    switch (how) {
+    case STORE_SETTLE:
+        store_settle(store, &relay->store, relay_on_finished);
+        return;
+    case STORE_HOLD:
+        store_hold(store, &relay->store, relay_on_finished);
+        return;
+    default:
+        store_release(store, &relay->store, relay_on_finished);
+        return;
+    }
+}
+
+static void relay_on_finished(struct op *op)
+{
+    struct relay *relay = CONTAINER_OF(op, struct relay, op);
+    enum store_answer answer = relay->store.answer;
+    bool written = answer == STORE_OK || answer == STORE_LOST;
+
+    deadline_clear(&relay->deadline);
+    tell(relay);
+    if (answer == STORE_LOST)
+        ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+    bool give_up = relay->relays->draining && relay->finish == STORE_RELEASE;
+    if (written || give_up || time_left(relay->finish_until_ms) == 0) {
+        relay_over(relay);
+        return;
+    }
+    if (relay->finish == STORE_SETTLE)
+        ++*metrics_value(METRIC_SETTLE_RETRIES, NULL, NULL, NULL);
+    deadline_set(&relay->deadline, relay->finish_pause_ms); /* then relay_on_deadline: once more */
+    if (relay->finish_pause_ms < LONGEST_PAUSE_MS)
+        relay->finish_pause_ms *= 2;
+}
+
+static void relay_free(struct deadline *deadline)
+{
+    free(CONTAINER_OF(deadline, struct relay, deadline));
+}
+
+static void relay_over(struct relay *relay)
+{
+    relay->state = RELAY_OVER;
+    tell(relay);
+    relays_remove(relay);
+    shared_wake_drop(relay->wake);
+    destination_drop(relay->to);
+    deadline_close(&relay->deadline, relay_free);
+}
+
+static void relay_on_deadline(struct deadline *deadline)
+{
+    struct relay *relay = CONTAINER_OF(deadline, struct relay, deadline);
+    struct target *target = leaf_of(relay)->target;
+
+    switch (relay->state) {
+    case RELAY_CLAIMING:
+        set_outcome(relay, OUTCOME_STORE_UNAVAILABLE, 0, "the store did not answer in time");
+        tell(relay);
+        return;
+    case RELAY_DELIVERING:
+        if (!target->idempotent) {
+            target_cancel(target, &relay->delivery);
+            return;
+        }
+        set_outcome(relay, OUTCOME_AMBIGUOUS, 0, "no answer in time; the request goes on");
+        tell(relay);
+        return;
+    case RELAY_FINISHING:
+        if (relay->op.running)
+            tell(relay);
+        else
+            relay_finish(relay, relay->finish);
+        return;
+    case RELAY_OVER:
+        break;
+    }
+    assert(!"a relay that is over has no deadline");
+}
+
+void relay_cut_short(struct relay *relay)
+{
+    relay->finish_until_ms = 0;
+    if (relay->state == RELAY_DELIVERING)
+        target_cancel(leaf_of(relay)->target, &relay->delivery);
+    else if (relay->state == RELAY_FINISHING && !relay->op.running)
+        relay_over(relay);
+}
