@@ -61,8 +61,9 @@ struct store_op {
     enum store_repeats repeats;
     struct err err;
 
-    struct store_op *next; /* for the implementation's own queue */
-    uint64_t sent_ms;      /* for the implementation's own time-out */
+    void (*done)(struct op *op); /* the caller's; op.done counts the answer first */
+    struct store_op *next;       /* for the implementation's own queue */
+    uint64_t sent_ms;            /* for the implementation's own time-out */
 };
 
 /*
@@ -71,7 +72,9 @@ struct store_op {
  * and looks at the gate like any other: a `first` chain goes on to its next target that way. A
  * settle writes `relayed` over the owner's claim, over nothing, and over an ended or held record of
  * anybody: the target has accepted, whatever was believed before. A release frees only the owner's
- * own claim. A hold replaces the owner's own claim, or nothing, and lets the gate rest.
+ * own claim. A hold replaces the owner's own claim, or nothing, and lets the gate rest; it is
+ * STORE_OK also where it found another's record, which it leaves alone. A settlement after another
+ * owner's is STORE_LOST: the target accepted twice.
  */
 
 struct store;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bucket counts in parts of a token, as many as an hour has milliseconds: then `per_hour` parts
+ * come in each millisecond, and nothing is ever rounded.
+ */
+#include "gateway/store/record.h"
+
+#include <assert.h>
+
+#define TOKEN     INT64_C(3600000)
+#define BURST_MAX (INT64_MAX / TOKEN)
+
+struct gate_record gate_record_new(void)
+{
+    return (struct gate_record){.parts = INT64_MAX};
+}
+
+static void answer(struct store_op *op, enum store_answer what, int64_t ms)
+{
+    op->answer = what;
+    op->answer_ms = ms;
+}
+
+/* What is left of a state that began at `*since_ms`; 0 when it is over. */
+static int64_t time_left(int64_t *since_ms, int64_t for_ms, int64_t now_ms, bool *changed)
+{
+    if (*since_ms > now_ms) {
+        *since_ms = now_ms;
+        *changed = true;
+    }
+    int64_t gone = now_ms - *since_ms;
+    return gone < for_ms ? for_ms - gone : 0;
+}
+
+static void set_state(struct record *record, enum record_state state, const struct store_op *op,
+                      int64_t now_ms, int64_t window_ms)
+{
+    int64_t for_ms = state == RECORD_RELAYED ? 0 : op->for_ms;
+
+    *record = (struct record){
+        .state = state,
+        .owner = op->owner,
+        .since_ms = now_ms,
+        .for_ms = for_ms,
+        .expires_ms = now_ms + for_ms + window_ms,
+        .changed = true,
+    };
+}
+
+static void fill(struct gate_record *gate, const struct pace *pace, int64_t now_ms)
+{
+    int64_t full = (pace->burst < BURST_MAX ? pace->burst : BURST_MAX) * TOKEN;
+    int64_t elapsed = now_ms - gate->filled_ms;
+
+    if (elapsed < 0) {
+        elapsed = 0;
+        gate->changed = true;
+    }
+    gate->filled_ms = now_ms;
+    if (gate->parts >= full || elapsed > (full - gate->parts) / pace->per_hour)
+        gate->parts = full;
+    else
+        gate->parts += elapsed * pace->per_hour;
+}
+
+/* Takes a token where the gate has a bucket. false: the operation is answered. */
+static bool pass_gate(struct store_op *op, struct gate_record *gate, int64_t now_ms)
+{
+    int64_t rest = time_left(&gate->rest_since_ms, gate->rest_for_ms, now_ms, &gate->changed);
+
+    if (rest > 0) {
+        answer(op, STORE_RESTING, rest);
+        return false;
+    }
+    if (op->pace.per_hour == 0)
+        return true;
+    fill(gate, &op->pace, now_ms);
+    if (gate->parts < TOKEN) {
+        int64_t missing = TOKEN - gate->parts;
+        answer(op, STORE_PACED, 1 + (missing - 1) / op->pace.per_hour);
+        return false;
+    }
+    gate->parts -= TOKEN;
+    gate->changed = true;
+    return true;
+}
+
+static enum store_repeats repeats(enum record_state state, bool ours)
+{
+    if (state == RECORD_HELD)
+        return REPEATS_ENDED_HOLD;
+    return state == RECORD_CLAIMED && !ours ? REPEATS_ENDED_LEASE : REPEATS_NOTHING;
+}
+
+static void claim(struct store_op *op, struct record *record, struct gate_record *gate,
+                  int64_t now_ms, int64_t window_ms)
+{
+    bool ours = slice_eq(record->owner, op->owner);
+    int64_t left = time_left(&record->since_ms, record->for_ms, now_ms, &record->changed);
+
+    if (record->state == RECORD_HELD && left > 0) {
+        answer(op, STORE_HELD, left);
+        return;
+    }
+    if (record->state == RECORD_CLAIMED && left > 0 && !ours) {
+        answer(op, STORE_IN_FLIGHT, left);
+        return;
+    }
+    if (record->state == RECORD_RELAYED) {
+        record->expires_ms = now_ms + window_ms;
+        record->changed = true;
+        answer(op, STORE_RELAYED, now_ms - record->since_ms);
+        return;
+    }
+    if (op->gate.len > 0 && !pass_gate(op, gate, now_ms))
+        return;
+    op->repeats = repeats(record->state, ours);
+    set_state(record, RECORD_CLAIMED, op, now_ms, window_ms);
+    answer(op, STORE_CLAIMED, 0);
+}
+
+static void settle(struct store_op *op, struct record *record, int64_t now_ms, int64_t window_ms)
+{
+    bool ours = slice_eq(record->owner, op->owner);
+    int64_t left = time_left(&record->since_ms, record->for_ms, now_ms, &record->changed);
+    bool claimed = record->state == RECORD_CLAIMED && left > 0;
+    bool relayed = record->state == RECORD_RELAYED;
+
+    answer(op, (claimed || relayed) && !ours ? STORE_LOST : STORE_OK, 0);
+    if (op->answer == STORE_OK && !relayed)
+        set_state(record, RECORD_RELAYED, op, now_ms, window_ms);
+}
+
+static void release(struct store_op *op, struct record *record)
+{
+    if (record->state == RECORD_CLAIMED && slice_eq(record->owner, op->owner))
+        *record = (struct record){.changed = true};
+    answer(op, STORE_OK, 0);
+}
+
+static void hold(struct store_op *op, struct record *record, struct gate_record *gate,
+                 int64_t now_ms, int64_t window_ms)
+{
+    bool ours = slice_eq(record->owner, op->owner);
+    int64_t left = time_left(&record->since_ms, record->for_ms, now_ms, &record->changed);
+
+    if (record->state != RECORD_RELAYED && (ours || left == 0))
+        set_state(record, RECORD_HELD, op, now_ms, window_ms);
+    answer(op, STORE_OK, 0);
+    if (op->gate.len == 0)
+        return;
+    int64_t rest = time_left(&gate->rest_since_ms, gate->rest_for_ms, now_ms, &gate->changed);
+    if (rest >= op->for_ms)
+        return;
+    gate->rest_since_ms = now_ms;
+    gate->rest_for_ms = op->for_ms;
+    gate->changed = true;
+}
+
+void record_decide(struct store_op *op, struct record *record, struct gate_record *gate,
+                   int64_t now_ms, int64_t window_ms)
+{
+    op->repeats = REPEATS_NOTHING;
+    if (record->state != RECORD_FREE && record->expires_ms <= now_ms)
+        *record = (struct record){.changed = true};
+    switch (op->verb) {
+    case STORE_PING:
+        answer(op, STORE_OK, 0);
+        return;
+    case STORE_CLAIM:
+        claim(op, record, gate, now_ms, window_ms);
+        return;
+    case STORE_SETTLE:
+        settle(op, record, now_ms, window_ms);
+        return;
+    case STORE_RELEASE:
+        release(op, record);
+        return;
+    case STORE_HOLD:
+        hold(op, record, gate, now_ms, window_ms);
+        return;
+    }
+    assert(false); /* no such verb */
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scripts follow the rules of store.h; every store keeps them, and the contract suite holds
+ * them all to it. A time that lies in the future, because the server's clock went back, counts as
+ * now, so that nothing outlasts its own length.
+ *
+ * Lua shows numbers with 14 digits, which is enough for milliseconds; other numbers are formatted.
+ */
+#include "gateway/store/redis_script.h"
+
+#define LAYOUT "wakegate:1:"
+
+/* clang-format off */
+
+/* Every script begins with this. KEYS: the claim, and where there is one the gate. ARGV: the owner,
+ * the window, the length of the lease or hold, the tokens an hour and the burst. */
+#define PRELUDE \
+    "local owner, window, length = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])\n" \
+    "local t = redis.call('TIME')\n" \
+    "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n" \
+    "local record, gate = unpack(redis.call('MGET', unpack(KEYS)))\n" \
+    "local state, since, span, by = 'F', now, 0, ''\n" \
+    "if record then\n" \
+    "  state, since, span, by = string.match(record, '^(%u)(%d+) (%d+) (.*)$')\n" \
+    "  since, span = tonumber(since), tonumber(span)\n" \
+    "  if since > now then\n" \
+    "    since = now\n" \
+    "    redis.call('SET', KEYS[1], state .. now .. ' ' .. span .. ' ' .. by, 'KEEPTTL')\n" \
+    "  end\n" \
+    "end\n" \
+    "local left = since + span - now\n" \
+    "local function write(new, long)\n" \
+    "  redis.call('SET', KEYS[1], new .. now .. ' ' .. long .. ' ' .. owner,\n" \
+    "    'PX', long + window)\n" \
+    "end\n"
+
+/* The scripts that look at the gate go on with this. `missing` is what the bucket lacked at
+ * `counted`, in parts of a token, as many as an hour has milliseconds: then a rate of so many an
+ * hour fills in so many parts each millisecond, and nothing is rounded. */
+#define GATE \
+    "local token = 3600000\n" \
+    "local rest_since, rest, missing, counted = now, 0, 0, now\n" \
+    "if gate then\n" \
+    "  local a, b, c, d = string.match(gate, '^(%d+) (%d+) (%d+) (%d+)$')\n" \
+    "  rest_since, rest, missing, counted = tonumber(a), tonumber(b), tonumber(c), tonumber(d)\n" \
+    "end\n" \
+    "local function write_gate()\n" \
+    "  local keep = math.max(rest_since + rest - now, missing) + window\n" \
+    "  redis.call('SET', KEYS[2],\n" \
+    "    string.format('%.0f %.0f %.0f %.0f', rest_since, rest, missing, counted),\n" \
+    "    'PX', string.format('%.0f', keep))\n" \
+    "end\n" \
+    "if rest_since > now or counted > now then\n" \
+    "  rest_since, counted = math.min(rest_since, now), math.min(counted, now)\n" \
+    "  write_gate()\n" \
+    "end\n" \
+    "local resting = rest_since + rest - now\n"
+
+static const char claim_text[] =
+    PRELUDE
+    GATE
+    "if state == 'H' and left > 0 then return 'H' .. left end\n"
+    "if state == 'C' and left > 0 and by ~= owner then return 'F' .. left end\n"
+    "if state == 'R' then\n"
+    "  redis.call('PEXPIRE', KEYS[1], window)\n"
+    "  return 'R' .. now - since\n"
+    "end\n"
+    "if resting > 0 then return 'G' .. resting end\n"
+    "if ARGV[4] then\n"
+    "  local rate, size = tonumber(ARGV[4]), ARGV[5] * token\n"
+    "  missing = math.min(math.max(missing - (now - counted) * rate, 0), size)\n"
+    "  if missing + token > size then\n"
+    "    return 'P' .. string.format('%.0f', math.ceil((missing + token - size) / rate))\n"
+    "  end\n"
+    "  missing, counted = missing + token, now\n"
+    "  write_gate()\n"
+    "end\n"
+    "write('C', length)\n"
+    "if state == 'H' then return 'C2' end\n"
+    "if state == 'C' and by ~= owner then return 'C1' end\n"
+    "return 'C0'\n";
+
+static const char settle_text[] =
+    PRELUDE
+    "if by ~= owner and (state == 'R' or (state == 'C' and left > 0)) then return 'L0' end\n"
+    "if state ~= 'R' then write('R', 0) end\n"
+    "return 'K0'\n";
+
+static const char release_text[] =
+    PRELUDE
+    "if state == 'C' and by == owner then redis.call('DEL', KEYS[1]) end\n"
+    "return 'K0'\n";
+
+static const char hold_text[] =
+    PRELUDE
+    GATE
+    "if state ~= 'R' and (by == owner or left <= 0) then write('H', length) end\n"
+    "if KEYS[2] and resting < length then\n"
+    "  rest_since, rest = now, length\n"
+    "  write_gate()\n"
+    "end\n"
+    "return 'K0'\n";
+
+/* clang-format on */
+
+const char *redis_script_text(enum store_verb verb)
+{
+    static const char *const texts[] = {
+        [STORE_PING] = NULL,          [STORE_CLAIM] = claim_text,
+        [STORE_SETTLE] = settle_text, [STORE_RELEASE] = release_text,
+        [STORE_HOLD] = hold_text,
+    };
+
+    return texts[verb];
+}
+
+/* --- commands --- */
+
+static void add_key(struct redis_command *command, struct buf *buf, const char *kind,
+                    struct slice name)
+{
+    struct slice route, rest;
+
+    slice_cut(name, '/', &route, &rest);
+    buf_clear(buf);
+    buf_append(buf, SLICE(LAYOUT "{"));
+    buf_append(buf, route);
+    buf_append(buf, slice_from(kind));
+    buf_append(buf, rest);
+    redis_command_add(command, buf_slice(buf));
+}
+
+void redis_script_command(struct redis_command *command, const struct store_op *op, const char *sha,
+                          int64_t window_ms)
+{
+    if (op->verb == STORE_PING) {
+        redis_command_start(command, "SET");
+        redis_command_add(command, SLICE(LAYOUT "ping"));
+        redis_command_add(command, SLICE("1"));
+        redis_command_add(command, SLICE("PX"));
+        redis_command_add(command, SLICE("1000"));
+        return;
+    }
+    bool gated = op->gate.len > 0 && (op->verb == STORE_CLAIM || op->verb == STORE_HOLD);
+    redis_command_start(command, sha ? "EVALSHA" : "EVAL");
+    redis_command_add(command, slice_from(sha ? sha : redis_script_text(op->verb)));
+    redis_command_add(command, gated ? SLICE("2") : SLICE("1"));
+    add_key(command, &command->keys[0], "}:claim:", op->key);
+    if (gated)
+        add_key(command, &command->keys[1], "}:gate:", op->gate);
+    redis_command_add(command, op->owner);
+    redis_command_add_number(command, window_ms);
+    if (op->verb == STORE_CLAIM || op->verb == STORE_HOLD)
+        redis_command_add_number(command, op->for_ms);
+    if (gated && op->verb == STORE_CLAIM && op->pace.per_hour > 0) {
+        redis_command_add_number(command, op->pace.per_hour);
+        redis_command_add_number(command, op->pace.burst);
+    }
+}
+
+/* --- answers --- */
+
+/* One letter and a number. */
+static const struct {
+    char letter;
+    enum store_answer answer;
+} answers[] = {
+    {'K', STORE_OK},        {'L', STORE_LOST}, {'C', STORE_CLAIMED}, {'R', STORE_RELAYED},
+    {'F', STORE_IN_FLIGHT}, {'H', STORE_HELD}, {'G', STORE_RESTING}, {'P', STORE_PACED},
+};
+
+bool redis_script_answer(struct store_op *op, struct slice text)
+{
+    uint64_t number = 0;
+
+    if (op->verb == STORE_PING && slice_eq(text, SLICE("OK")))
+        text = SLICE("K0");
+    if (text.len < 2 || !slice_number(slice_from_at(text, 1), &number) || number > INT64_MAX)
+        return false;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        if (answers[i].letter != text.data[0])
+            continue;
+        bool claimed = answers[i].answer == STORE_CLAIMED;
+        if (claimed && number > REPEATS_ENDED_HOLD)
+            return false;
+        op->answer = answers[i].answer;
+        op->answer_ms = claimed ? 0 : (int64_t)number;
+        op->repeats = claimed ? (enum store_repeats)number : REPEATS_NOTHING;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redis_script: each operation of the store as one Lua script, which Redis runs in one step, and
+ * the layout of what they keep.
+ *
+ *   wakegate:1:{<route>}:claim:<destination>/<delivery_id>   "<state><since> <for> <owner>"
+ *   wakegate:1:{<route>}:gate:<target>            "<rest since> <rest for> <missing> <counted>"
+ *   wakegate:1:ping
+ *
+ * state: C claimed, H held, R relayed. Times are milliseconds of the server's own clock. `missing`:
+ * what the bucket lacked at `counted`, in milliseconds at one token an hour. A record lives for as
+ * long as it says something, and the window after that. {<route>} is one hash tag for all that a
+ * script touches.
+ */
+#ifndef WAKEGATE_STORE_REDIS_SCRIPT_H
+#define WAKEGATE_STORE_REDIS_SCRIPT_H
+
+#include "gateway/store/redis.h"
+#include "gateway/store/store.h"
+
+/* The text of the operation's script; NULL for a ping, which needs none. */
+const char *redis_script_text(enum store_verb verb);
+
+/* Builds the command of `op`. `sha` is the script's digest, or NULL to send its text. A ping writes
+ * a key, so that it fails where a claim would. */
+void redis_script_command(struct redis_command *command, const struct store_op *op, const char *sha,
+                          int64_t window_ms);
+
+/* Reads what the command answered into the operation. false: not such an answer. */
+bool redis_script_answer(struct store_op *op, struct slice text);
+
+#endif

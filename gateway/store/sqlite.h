@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sqlite: the store's records as rows of one SQLite file. The only file that knows SQLite.
+ *
+ * One connection, to be used by one thread at a time. Everything blocks. false: SQLite's words are
+ * in `err`, the transaction is to be rolled back, and a later one may well work.
+ */
+#ifndef WAKEGATE_STORE_SQLITE_H
+#define WAKEGATE_STORE_SQLITE_H
+
+#include "gateway/store/record.h"
+
+struct sqlite;
+
+/* Makes the file where there is none. Refuses what is no file of ours, of another layout, not
+ * writable, or open in another process. */
+bool sqlite_open(struct slice path, struct sqlite **sqlite, struct err *err);
+void sqlite_close(struct sqlite *sqlite); /* NULL is fine */
+
+bool sqlite_begin(struct sqlite *sqlite, struct err *err);
+bool sqlite_commit(struct sqlite *sqlite, struct err *err); /* durable when it returns */
+void sqlite_roll_back(struct sqlite *sqlite);               /* where something was begun */
+
+/* The record's owner stays readable until the next read. */
+bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *record,
+                        struct err *err);
+bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct record *record,
+                         struct err *err);
+bool sqlite_read_gate(struct sqlite *sqlite, struct slice key, struct gate_record *gate,
+                      struct err *err);
+bool sqlite_write_gate(struct sqlite *sqlite, struct slice key, const struct gate_record *gate,
+                       struct err *err);
+
+/* Writes something, so that a disk that takes no more writes is seen. */
+bool sqlite_pulse(struct sqlite *sqlite, struct err *err);
+/* Deletes expired records. */
+bool sqlite_sweep(struct sqlite *sqlite, int64_t now_ms, int64_t at_most, struct err *err);
+
+#endif

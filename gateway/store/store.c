@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chooses a store by its URL's scheme, starts its operations, and counts their answers: the
+ * caller's `done` waits in the operation while counted() stands in its place.
+ */
+#include "gateway/store/store.h"
+
+#include <assert.h>
+
+#include "gateway/core/metrics.h"
+
+static const struct store_impl *const impls[] = {
+    &store_sqlite,
+    &store_redis,
+    &store_rediss,
+    &store_redis_unix,
+};
+
+enum { IMPL_COUNT = sizeof(impls) / sizeof(impls[0]) };
+
+static const char *const verbs[] = {
+    [STORE_PING] = "ping",       [STORE_CLAIM] = "claim", [STORE_SETTLE] = "settle",
+    [STORE_RELEASE] = "release", [STORE_HOLD] = "hold",
+};
+
+static const char *const answers[] = {
+    [STORE_OK] = "ok",           [STORE_LOST] = "lost",           [STORE_CLAIMED] = "claimed",
+    [STORE_RELAYED] = "relayed", [STORE_IN_FLIGHT] = "in_flight", [STORE_HELD] = "held",
+    [STORE_RESTING] = "resting", [STORE_PACED] = "paced",         [STORE_UNSURE] = "unsure",
+};
+
+/* The URL stays out of the text: it may hold a password. */
+bool store_open(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
+                struct err *err)
+{
+    struct slice scheme, rest;
+    bool colon = slice_cut(url, ':', &scheme, &rest);
+
+    for (size_t i = 0; colon && i < IMPL_COUNT; i++)
+        if (slice_eq(scheme, slice_from(impls[i]->scheme)))
+            return impls[i]->open(url, window_ms, turn, store, err);
+    return err_set(err, "the store's URL begins with none of %s:, %s:, %s:, %s:", impls[0]->scheme,
+                   impls[1]->scheme, impls[2]->scheme, impls[3]->scheme);
+}
+
+void store_close(struct store *store, void (*closed)(void *context), void *context)
+{
+    store->impl->close(store, closed, context);
+}
+
+static void counted(struct op *op)
+{
+    struct store_op *store_op = CONTAINER_OF(op, struct store_op, op);
+
+    ++*metrics_value(METRIC_STORE, verbs[store_op->verb], answers[store_op->answer], NULL);
+    *metrics_value(METRIC_STORE_UP, NULL, NULL, NULL) = store_op->answer != STORE_UNSURE;
+    store_op->done(op);
+}
+
+static void start(struct store *store, struct store_op *op, enum store_verb verb,
+                  void (*done)(struct op *op))
+{
+    op_begin(&op->op, counted);
+    op->verb = verb;
+    op->done = done;
+    store->impl->submit(store, op);
+}
+
+/* start() for an operation on a key. */
+static void start_on_key(struct store *store, struct store_op *op, enum store_verb verb,
+                         void (*done)(struct op *op))
+{
+    assert(op->key.len > 0 && op->owner.len > 0);
+    start(store, op, verb, done);
+}
+
+void store_ping(struct store *store, struct store_op *op, void (*done)(struct op *op))
+{
+    start(store, op, STORE_PING, done);
+}
+
+void store_claim(struct store *store, struct store_op *op, void (*done)(struct op *op))
+{
+    assert(op->for_ms > 0 && (op->pace.per_hour == 0 || op->pace.burst > 0));
+    start_on_key(store, op, STORE_CLAIM, done);
+}
+
+void store_settle(struct store *store, struct store_op *op, void (*done)(struct op *op))
+{
+    start_on_key(store, op, STORE_SETTLE, done);
+}
+
+void store_release(struct store *store, struct store_op *op, void (*done)(struct op *op))
+{
+    start_on_key(store, op, STORE_RELEASE, done);
+}
+
+void store_hold(struct store *store, struct store_op *op, void (*done)(struct op *op))
+{
+    assert(op->for_ms > 0);
+    start_on_key(store, op, STORE_HOLD, done);
+}
