@@ -12,9 +12,16 @@ void op_begin(struct op *op, void (*done)(struct op *op))
     *op = (struct op){.done = done, .running = true};
 }
 
+static void come_back(uv_timer_t *timer)
+{
+    (void)timer; /* the prepare handle does the work */
+}
+
 void op_finish(struct op *op, struct turn *turn)
 {
     assert(op->running && !op->next);
+    if (!turn->finished) /* the loop must neither sleep nor end before the queue is empty */
+        uv_timer_start(&turn->again, come_back, 0, 0);
     *turn->finished_end = op;
     turn->finished_end = &op->next;
 }
@@ -51,11 +58,6 @@ static bool run_due(struct turn_step *step)
     return any;
 }
 
-static void come_back(uv_timer_t *timer)
-{
-    (void)timer; /* the prepare handle does the work */
-}
-
 static void turn_end(uv_prepare_t *prepare)
 {
     struct turn *turn = CONTAINER_OF(prepare, struct turn, prepare);
@@ -68,6 +70,8 @@ static void turn_end(uv_prepare_t *prepare)
     run_due(turn->late);
     if (any || turn->finished)
         uv_timer_start(&turn->again, come_back, 0, 0);
+    else
+        uv_timer_stop(&turn->again);
 }
 
 void turn_open(struct turn *turn, uv_loop_t *loop)

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening goes from the bottom up: loop, store, HTTP clients, config, listeners. Ending goes
+ * through stages, each begun by the one before:
+ *
+ *   leaving     SIGTERM: /readyz says no, so that nobody sends new wakes here; all works as before
+ *   stopping    after `drain`: listeners close, relays that were not sent are released
+ *   cut short   after `grace`: what was sent and is still unanswered is held
+ *   closing     no relay is left: answers go out, then everything closes and the loop ends
+ */
+#include "gateway/gateway.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gateway/core/deadline.h"
+#include "gateway/core/metrics.h"
+#include "gateway/door.h"
+#include "relay/http_client.h"
+
+enum { SIGNALS = 4 };
+
+enum stage { STAGE_SERVING, STAGE_LEAVING, STAGE_STOPPING, STAGE_CUT_SHORT, STAGE_CLOSING };
+
+struct gateway {
+    enum stage stage;
+    const char *config_path;
+    struct config *config;
+    uv_loop_t loop;
+    struct turn turn;
+    struct world world;
+    struct relays relays;
+    struct intake intake;
+    struct ops ops;
+    struct door door, admin_door;
+    struct front *front, *admin;
+    uv_signal_t signals[SIGNALS];
+    struct deadline deadline; /* of the stage */
+};
+
+/* --- opening --- */
+
+static void print_report(const struct settings_report *report)
+{
+    fputs(buf_text(&report->warnings), stderr);
+    fputs(buf_text(&report->mistakes), stderr);
+}
+
+static bool open_front(struct gateway *gateway, const struct front_settings *settings,
+                       struct door *door, struct front **front)
+{
+    struct http_handlers handlers = door_handlers(door);
+    struct err err = {0};
+
+    if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
+        fprintf(stderr, "wakegate: %s\n", err.text);
+        return false;
+    }
+    for (size_t i = 0; i < front_listener_count(*front); i++) {
+        log_begin(LOG_INFO, door->intake ? "listening" : "listening_admin");
+        log_text("url", front_address(*front, i));
+        log_end();
+    }
+    return true;
+}
+
+static bool open_fronts(struct gateway *gateway)
+{
+    const struct config *config = gateway->config;
+    struct front_settings admin = config->front;
+
+    gateway->door = (struct door){
+        .intake = &gateway->intake, .ops = &gateway->ops, .metrics = config->admin.len == 0};
+    gateway->admin_door = (struct door){.ops = &gateway->ops, .metrics = true};
+    if (config->admin.len > 0) {
+        admin.listen[0] = config->admin;
+        admin.listen_count = 1;
+        if (!open_front(gateway, &admin, &gateway->admin_door, &gateway->admin))
+            return false;
+    }
+    return open_front(gateway, &config->front, &gateway->door, &gateway->front);
+}
+
+static bool open_world(struct gateway *gateway)
+{
+    const struct config *config = gateway->config;
+    struct err err = {0};
+
+    gateway->world = (struct world){.loop = &gateway->loop, .turn = &gateway->turn};
+    if (!store_open(slice_from(config->store), config->window_ms, &gateway->turn,
+                    &gateway->world.store, &err)) {
+        fprintf(stderr, "wakegate: store: %s\n", err.text);
+        return false;
+    }
+    gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
+    gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
+    return true;
+}
+
+/* Reads the config and, once there is a world, its routes. NULL after a mistake; the report is
+ * printed. */
+static struct config *read_config(struct gateway *gateway, bool first)
+{
+    struct settings_report report;
+
+    settings_report_init(&report, gateway->config_path);
+    struct config *config = config_read(&report, environ);
+    bool usable = config && report.mistake_count == 0;
+    if (usable && first) {
+        gateway->config = config;
+        usable = open_world(gateway);
+    }
+    if (usable || (config && !first))
+        config_open_routes(config, &gateway->world, &report);
+    else if (config)
+        config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
+    usable = usable && report.mistake_count == 0;
+    print_report(&report);
+    settings_report_release(&report);
+    if (usable)
+        return config;
+    config_free(config);
+    return NULL;
+}
+
+/* --- while it runs --- */
+
+static void reload(struct gateway *gateway)
+{
+    struct buf keys = BUF_INIT(1024);
+    struct config *fresh = read_config(gateway, false);
+
+    ++*metrics_value(METRIC_RELOADS, fresh ? "ok" : "failed", NULL, NULL);
+    if (!fresh) {
+        log_note(LOG_ERROR, "reload_failed", "the config has mistakes; the old one stays in force");
+        return;
+    }
+    if (config_needs_restart(gateway->config, fresh, &keys))
+        log_note(LOG_WARN, "reload", "only a restart brings these into force: %s", buf_text(&keys));
+    buf_release(&keys);
+    config_free(gateway->config);
+    gateway->config = fresh;
+    gateway->intake.config = fresh;
+    gateway->relays.limit = fresh->max_in_flight;
+    log_set_level(fresh->log_level);
+    log_begin(LOG_INFO, "reloaded");
+    log_num("routes", (int64_t)fresh->route_count);
+    log_end();
+}
+
+/* --- ending --- */
+
+static void begin_stage(struct gateway *gateway, enum stage stage);
+
+static void on_deadline(struct deadline *deadline)
+{
+    struct gateway *gateway = CONTAINER_OF(deadline, struct gateway, deadline);
+
+    begin_stage(gateway, gateway->stage + 1);
+}
+
+static void on_emptied(struct relays *relays)
+{
+    struct gateway *gateway = CONTAINER_OF(relays, struct gateway, relays);
+
+    if (gateway->stage < STAGE_CLOSING)
+        begin_stage(gateway, STAGE_CLOSING);
+}
+
+static void on_deadline_closed(struct deadline *deadline)
+{
+    (void)deadline; /* the gateway is on gateway_run's stack */
+}
+
+static void close_all(struct gateway *gateway)
+{
+    front_close(gateway->front, NULL, NULL);
+    if (gateway->admin)
+        front_close(gateway->admin, NULL, NULL);
+    ops_close(&gateway->ops);
+    config_free(gateway->config);
+    store_close(gateway->world.store, NULL, NULL);
+    http_client_close(gateway->world.http, NULL, NULL);
+    http_client_close(gateway->world.private_http, NULL, NULL);
+    for (size_t i = 0; i < SIGNALS; i++)
+        uv_close((uv_handle_t *)&gateway->signals[i], NULL);
+    deadline_close(&gateway->deadline, on_deadline_closed);
+    turn_close(&gateway->turn);
+}
+
+static void begin_stage(struct gateway *gateway, enum stage stage)
+{
+    gateway->stage = stage;
+    switch (stage) {
+    case STAGE_SERVING:
+        return;
+    case STAGE_LEAVING:
+        log_note(LOG_INFO, "leaving", "ready is false; stopping in %lld ms",
+                 (long long)gateway->config->drain_ms);
+        gateway->ops.draining = true;
+        deadline_set(&gateway->deadline, (uint64_t)gateway->config->drain_ms);
+        return;
+    case STAGE_STOPPING:
+        log_note(LOG_INFO, "stopping", "%u relays in flight", gateway->relays.count);
+        deadline_set(&gateway->deadline, (uint64_t)gateway->config->grace_ms);
+        front_drain(gateway->front);
+        relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
+        return;
+    case STAGE_CUT_SHORT:
+        log_note(LOG_WARN, "cut_short", "%u relays are unanswered; what was sent is held",
+                 gateway->relays.count);
+        relays_cut_short(&gateway->relays);
+        return;
+    case STAGE_CLOSING:
+        /* The last answers are still to be written, which the end of this turn does. */
+        deadline_set(&gateway->deadline, 0);
+        return;
+    }
+    log_note(LOG_INFO, "stopped", "bye");
+    close_all(gateway);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct gateway *gateway = signal->data;
+
+    switch (number) {
+    case SIGHUP:
+        if (gateway->stage == STAGE_SERVING)
+            reload(gateway);
+        return;
+    case SIGUSR1:
+        relays_log(&gateway->relays);
+        return;
+    default: /* a second one shortens the waiting */
+        if (gateway->stage < STAGE_CUT_SHORT)
+            begin_stage(gateway, gateway->stage + 1);
+        return;
+    }
+}
+
+static void watch_signals(struct gateway *gateway)
+{
+    static const int numbers[SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+
+    for (size_t i = 0; i < SIGNALS; i++) {
+        uv_signal_init(&gateway->loop, &gateway->signals[i]);
+        gateway->signals[i].data = gateway;
+        uv_signal_start(&gateway->signals[i], on_signal, numbers[i]);
+    }
+}
+
+static bool start(struct gateway *gateway)
+{
+    gateway->config = read_config(gateway, true);
+    if (!gateway->config)
+        return false;
+    log_open(gateway->config->log_level, &gateway->turn);
+    relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
+    gateway->relays.emptied = on_emptied;
+    gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
+    ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
+    watch_signals(gateway);
+    return open_fronts(gateway);
+}
+
+int gateway_run(const char *config_path)
+{
+    struct gateway *gateway = mem_new(sizeof(*gateway));
+
+    gateway->config_path = config_path;
+    uv_loop_init(&gateway->loop);
+    turn_open(&gateway->turn, &gateway->loop);
+    deadline_open(&gateway->deadline, &gateway->loop, on_deadline);
+    bool started = start(gateway);
+    if (started)
+        uv_run(&gateway->loop, UV_RUN_DEFAULT);
+    log_close();
+    if (started) {
+        uv_loop_close(&gateway->loop);
+        metrics_free();
+        free(gateway);
+    }
+    return started ? 0 : 1;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main: the table of subcommands. It dispatches, and it is all there is to print as usage. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gateway/cli/cli.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+    const char *usage; /* what follows the name; further lines are indented by two */
+};
+
+static const struct command commands[] = {
+    {"serve", cli_serve, "receive wakes and relay them", "[--config FILE]"},
+    {"check", cli_check, "report every mistake of a config", "[--config FILE]"},
+    {"send", cli_send, "sign and post a wake, as AgentChat does",
+     "--dialect NAME --secret-file FILE --url URL\n"
+     "  [--reason R] [--handle @H] [--delivery-id ID] [--summary TEXT] [--payload FILE]\n"
+     "  [--count N] [--concurrency C] [--repeat] [--timeout SECONDS] [--ca-file FILE]"},
+    {"verify", cli_verify, "say which rule a captured request fails",
+     "--dialect NAME --secret-file FILE [--secret-file FILE ...]\n"
+     "  [--tolerance SECONDS] [--now UNIX] [FILE]"},
+    {"sink", cli_sink, "stand in for a runtime: show the wakes that arrive",
+     "--listen ADDRESS --dialect NAME --secret-file FILE [--status N] [--delay MS]"},
+    {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready", "[URL]"},
+    {"version", cli_version, "print the versions of wakegate and its libraries", ""},
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_usage(FILE *to, const struct command *command)
+{
+    fprintf(to, "usage: wakegate %s %s\n", command->name, command->usage);
+}
+
+static void print_overview(FILE *to)
+{
+    fprintf(to, "wakegate receives AgentChat wakes and relays them to sleeping runtimes.\n\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  wakegate %-12s %s\n", commands[i].name, commands[i].about);
+    fprintf(to, "\n'wakegate COMMAND --help' shows what a command takes.\n");
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    if (argc > 1 && is_help(argv[1])) {
+        print_usage(stdout, command);
+        return CLI_OK;
+    }
+    int status = command->run(argc, argv);
+    if (status == CLI_USAGE)
+        print_usage(stderr, command);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return CLI_USAGE;
+    }
+    if (is_help(argv[1])) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return run(&commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "wakegate: there is no command \"%s\"\n\n", argv[1]);
+    print_overview(stderr);
+    return CLI_USAGE;
+}
