@@ -130,7 +130,8 @@ bool settings_secret_value(struct settings_report *report, const char *path, jso
     if (ok) {
         ok = secret_init(secret, (struct slice){.data = found.text, .len = found.len}, &err);
         if (!ok)
-            settings_report_mistake(report, path, "%s cannot be used: %s; put the secret there",
+            settings_report_mistake(report, path,
+                                    "%s %s; put the whole secret there and nothing else",
                                     found.source, err.text);
     }
     digest_wipe(&found, sizeof(found));

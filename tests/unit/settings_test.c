@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings: what a cursor reads, and what it says of what it cannot read. */
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gateway/core/limits.h"
+#include "gateway/core/nearest.h"
+#include "gateway/core/settings.h"
+
+struct bench {
+    struct settings_report report;
+    struct settings settings;
+    json_t *root;
+};
+
+static void bench_open(struct bench *bench, const char *json)
+{
+    settings_report_init(&bench->report, "test.json");
+    bench->root = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(bench->root);
+    settings_begin(&bench->settings, &bench->report, "here", bench->root);
+}
+
+static void bench_close(struct bench *bench)
+{
+    json_decref(bench->root);
+    settings_report_release(&bench->report);
+}
+
+static void expect_mistake(struct bench *bench, const char *line)
+{
+    assert_string_equal(buf_text(&bench->report.mistakes), line);
+    buf_clear(&bench->report.mistakes);
+}
+
+static void expect_none(struct bench *bench)
+{
+    expect_mistake(bench, "");
+    assert_int_equal(bench->report.mistake_count, 0);
+}
+
+static void expect_slice(struct slice slice, const char *text)
+{
+    assert_true(slice_eq(slice, slice_from(text)));
+}
+
+static void reads_what_stands_there(void **state)
+{
+    static const char *const names[] = {"red", "green", NULL};
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"s\": \"text\", \"n\": 7, \"b\": true, \"d\": \"4m\", \"c\": \"green\","
+                       " \"name\": \"a-b_C9\", \"o\": {}, \"a\": []}");
+    expect_slice(settings_string(&bench.settings, "s", "other"), "text");
+    expect_slice(settings_required_string(&bench.settings, "s"), "text");
+    assert_int_equal(settings_number(&bench.settings, "n", 1, 0, 9), 7);
+    assert_true(settings_bool(&bench.settings, "b", false));
+    assert_int_equal(settings_duration(&bench.settings, "d", 1, 0, 1000000), 240000);
+    assert_int_equal(settings_choice(&bench.settings, "c", names, 0), 1);
+    expect_slice(settings_name(&bench.settings, "name"), "a-b_C9");
+    assert_non_null(settings_object(&bench.settings, "o"));
+    assert_non_null(settings_array(&bench.settings, "a"));
+    settings_end(&bench.settings);
+    expect_none(&bench);
+    bench_close(&bench);
+}
+
+static void gives_the_fallback_for_what_is_absent(void **state)
+{
+    static const char *const names[] = {"red", "green", NULL};
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{}");
+    expect_slice(settings_string(&bench.settings, "s", "other"), "other");
+    assert_int_equal(settings_number(&bench.settings, "n", 1, 0, 9), 1);
+    assert_true(settings_bool(&bench.settings, "b", true));
+    assert_int_equal(settings_duration(&bench.settings, "d", 5, 0, 10), 5);
+    assert_int_equal(settings_choice(&bench.settings, "c", names, 1), 1);
+    assert_int_equal(settings_name(&bench.settings, "name").len, 0);
+    assert_null(settings_object(&bench.settings, "o"));
+    assert_null(settings_array(&bench.settings, "a"));
+    assert_false(settings_has(&bench.settings, "s"));
+    settings_end(&bench.settings);
+    expect_none(&bench);
+    bench_close(&bench);
+}
+
+static void an_empty_cursor_reads_like_an_empty_object(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"inner\": []}");
+    settings_begin(&bench.settings, &bench.report, "here.inner", NULL);
+    assert_int_equal(settings_number(&bench.settings, "n", 3, 0, 9), 3);
+    settings_end(&bench.settings);
+    expect_none(&bench);
+    settings_begin(&bench.settings, &bench.report, "here.inner",
+                   json_object_get(bench.root, "inner"));
+    expect_mistake(&bench, "test.json: here.inner: is not an object; write it in { }\n");
+    assert_int_equal(settings_number(&bench.settings, "n", 3, 0, 9), 3);
+    bench_close(&bench);
+}
+
+static void says_what_is_wrong_with_a_value(void **state)
+{
+    static const char *const names[] = {"debug", "info", "warn", NULL};
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"s\": 1, \"n\": \"7\", \"m\": 70, \"f\": 1.5, \"b\": \"yes\", \"o\": [],"
+                       " \"a\": {}, \"c\": \"warm\", \"x\": \"purple\", \"name\": \"a b\","
+                       " \"empty\": \"\", \"null\": null}");
+    settings_string(&bench.settings, "s", "");
+    expect_mistake(&bench,
+                   "test.json: here.s: is a number, must be a string; write it in double quotes\n");
+    assert_int_equal(settings_number(&bench.settings, "n", 5, 1, 100), 5);
+    expect_mistake(&bench, "test.json: here.n: is a string, must be a whole number from 1 to 100; "
+                           "write for example 5\n");
+    assert_int_equal(settings_number(&bench.settings, "m", 5, 1, 10), 5);
+    expect_mistake(&bench, "test.json: here.m: is 70, must be from 1 to 10; write for example 5\n");
+    settings_number(&bench.settings, "f", 0, 1, 10);
+    expect_mistake(&bench, "test.json: here.f: is a fraction, must be a whole number from 1 to 10; "
+                           "write for example 1\n");
+    assert_true(settings_bool(&bench.settings, "b", true));
+    expect_mistake(
+        &bench, "test.json: here.b: is a string, must be true or false; write it without quotes\n");
+    settings_object(&bench.settings, "o");
+    expect_mistake(&bench, "test.json: here.o: is an array, must be an object; write it in { }\n");
+    settings_array(&bench.settings, "a");
+    expect_mistake(&bench, "test.json: here.a: is an object, must be an array; write it in [ ]\n");
+    assert_int_equal(settings_choice(&bench.settings, "c", names, 1), 1);
+    expect_mistake(&bench, "test.json: here.c: is \"warm\", must be one of \"debug\", \"info\", "
+                           "\"warn\"; did you mean \"warn\"?\n");
+    settings_choice(&bench.settings, "x", names, 1);
+    expect_mistake(
+        &bench, "test.json: here.x: is \"purple\"; write one of \"debug\", \"info\", \"warn\"\n");
+    settings_name(&bench.settings, "name");
+    expect_mistake(&bench, "test.json: here.name: is not a name; write 1 to 64 letters, digits, "
+                           "\"-\" and \"_\"\n");
+    settings_required_string(&bench.settings, "empty");
+    expect_mistake(&bench, "test.json: here.empty: is empty; write something there\n");
+    settings_required_string(&bench.settings, "absent");
+    expect_mistake(&bench, "test.json: here.absent: is missing; add it\n");
+    settings_string(&bench.settings, "null", "");
+    expect_mistake(&bench,
+                   "test.json: here.null: is null, must be a string; write it in double quotes\n");
+    assert_int_equal(bench.report.mistake_count, 13);
+    bench_close(&bench);
+}
+
+static void reads_durations(void **state)
+{
+    static const struct {
+        const char *json;
+        int64_t ms; /* -1: no duration */
+    } cases[] = {{"0", 0},
+                 {"\"0\"", 0},
+                 {"\"0s\"", 0},
+                 {"\"250ms\"", 250},
+                 {"\"8s\"", 8000},
+                 {"\"1h\"", 3600000},
+                 {"\"2d\"", 172800000},
+                 {"8", -1},
+                 {"\"8\"", -1},
+                 {"\"\"", -1},
+                 {"\"s\"", -1},
+                 {"\"-1s\"", -1},
+                 {"\"1.5s\"", -1},
+                 {"\"8 s\"", -1},
+                 {"\"8S\"", -1},
+                 {"\"8sec\"", -1},
+                 {"true", -1},
+                 {"\"99999999999999999999s\"", -1},
+                 {"\"9223372036854775807d\"", -1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char json[80];
+        struct bench bench;
+        snprintf(json, sizeof(json), "{\"d\": %s}", cases[i].json);
+        bench_open(&bench, json);
+        int64_t ms = settings_duration(&bench.settings, "d", -5, 0, INT64_MAX);
+        assert_int_equal(ms, cases[i].ms == -1 ? -5 : cases[i].ms);
+        assert_int_equal(bench.report.mistake_count, cases[i].ms == -1 ? 1 : 0);
+        bench_close(&bench);
+    }
+}
+
+static void says_the_range_of_a_duration(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"a\": \"61s\", \"b\": 5}");
+    assert_int_equal(settings_duration(&bench.settings, "a", 8000, 1000, 60000), 8000);
+    expect_mistake(&bench, "test.json: here.a: must be from 1s to 1m; write for example \"8s\"\n");
+    settings_duration(&bench.settings, "b", 1500, 0, 172800000);
+    expect_mistake(&bench, "test.json: here.b: is not a duration from 0s to 2d; write for example "
+                           "\"1500ms\" (units: ms, s, m, h, d)\n");
+    bench_close(&bench);
+}
+
+static void finds_unknown_keys(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"listn\": 1, \"colour\": 1, \"a\\nb\": 1}");
+    settings_has(&bench.settings, "listen");
+    settings_has(&bench.settings, "store");
+    settings_end(&bench.settings);
+    expect_mistake(&bench, "test.json: here.listn: is not a known key; did you mean \"listen\"?\n"
+                           "test.json: here.colour: is not a known key; known here: listen, store\n"
+                           "test.json: here.a?b: is not a known key; known here: listen, store\n");
+    bench_close(&bench);
+}
+
+static void names_the_variable_that_set_a_value(void **state)
+{
+    struct bench bench;
+    json_t *variables = json_pack("{s:s}", "n", "WAKEGATE_N");
+
+    (void)state;
+    bench_open(&bench, "{\"n\": 11}");
+    bench.settings.variables = variables;
+    settings_number(&bench.settings, "n", 5, 1, 10);
+    expect_mistake(&bench,
+                   "environment: WAKEGATE_N: is 11, must be from 1 to 10; write for example 5\n");
+    json_decref(variables);
+    bench_close(&bench);
+}
+
+static void nearest_allows_two_edits(void **state)
+{
+    static const char *const names[] = {"listen", "budget", "url", "on_test"};
+
+    (void)state;
+    assert_string_equal(nearest(SLICE("lisen"), names, 4), "listen");
+    assert_string_equal(nearest(SLICE("BUDGET"), names, 4), "budget");
+    assert_string_equal(nearest(SLICE("bugdet"), names, 4), "budget");
+    assert_string_equal(nearest(SLICE("uri"), names, 4), "url");
+    assert_string_equal(nearest(SLICE("onTest"), names, 4), "on_test");
+    assert_null(nearest(SLICE("arc"), names, 4));
+    assert_null(nearest(SLICE("budgets_of"), names, 4));
+    assert_null(nearest(SLICE(""), names, 4));
+}
+
+/* One secret read as {"env": "SETTINGS_TEST"} with that value, or unset. */
+static bool read_variable(struct bench *bench, const char *value, struct secret *secret)
+{
+    if (value)
+        setenv("SETTINGS_TEST", value, 1);
+    else
+        unsetenv("SETTINGS_TEST");
+    bench_open(bench, "{\"secret\": {\"env\": \"SETTINGS_TEST\"}}");
+    return settings_secret(&bench->settings, "secret", true, secret);
+}
+
+static void reads_secrets_from_variables(void **state)
+{
+    static const char *const same[] = {"s3cret", "s3cret\n", "s3cret\r\n"};
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(read_variable(&bench, same[i], &secret));
+        expect_slice(secret.text, "s3cret");
+        expect_none(&bench);
+        assert_int_equal(bench.report.warning_count, 0);
+        secret_release(&secret);
+        bench_close(&bench);
+    }
+}
+
+static void says_why_a_secret_cannot_be_used(void **state)
+{
+    static char over_long[LIMIT_SECRET_BYTES + 2];
+    static const struct {
+        const char *value, *reason;
+    } cases[] = {{NULL, "the variable SETTINGS_TEST is not set"},
+                 {"", "the variable SETTINGS_TEST is empty"},
+                 {"\n", "the variable SETTINGS_TEST is empty"},
+                 {"  \t", "the variable SETTINGS_TEST "},
+                 {"   ", "the variable SETTINGS_TEST is blank"},
+                 {"canary\n\n", "the variable SETTINGS_TEST has a control character"},
+                 {"can\nary", "the variable SETTINGS_TEST has a control character"},
+                 {"whsec_canary", "the variable SETTINGS_TEST has no strict base64"},
+                 {over_long, "the variable SETTINGS_TEST is longer than 1024 bytes"}};
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    memset(over_long, 'x', sizeof(over_long) - 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_false(read_variable(&bench, cases[i].value, &secret));
+        assert_int_equal(bench.report.mistake_count, 1);
+        const char *text = buf_text(&bench.report.mistakes);
+        assert_ptr_equal(strstr(text, "test.json: here.secret: "), text);
+        assert_non_null(strstr(text, cases[i].reason));
+        assert_null(strstr(text, "canary"));
+        bench_close(&bench);
+    }
+}
+
+static void reads_secrets_from_files(void **state)
+{
+    char path[] = "/tmp/settings_test.XXXXXX", json[128];
+    struct secret secret;
+    struct bench bench;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, "from file\r\n", 11), 11);
+    close(fd);
+    snprintf(json, sizeof(json), "{\"secret\": {\"file\": \"%s\"}}", path);
+    bench_open(&bench, json);
+    assert_true(settings_secret(&bench.settings, "secret", true, &secret));
+    expect_slice(secret.text, "from file");
+    secret_release(&secret);
+    unlink(path);
+    assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+    assert_non_null(strstr(buf_text(&bench.report.mistakes), path));
+    assert_non_null(strstr(buf_text(&bench.report.mistakes), "No such file"));
+    bench_close(&bench);
+    bench_open(&bench, "{\"secret\": {\"file\": \"/\"}}");
+    assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+    expect_mistake(&bench, "test.json: here.secret: the file / cannot be read (Is a directory); "
+                           "check its path and permissions\n");
+    bench_close(&bench);
+}
+
+static void warns_about_literals_and_refuses_bare_strings(void **state)
+{
+    static const char *const wrong[] = {
+        "\"canary\"",      "{}", "{\"env\": 1}", "[]", "null", "{\"env\": \"A\", \"file\": \"/b\"}",
+        "{\"evn\": \"A\"}"};
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{\"secret\": {\"literal\": \"canary\"}}");
+    assert_true(settings_secret(&bench.settings, "secret", true, &secret));
+    secret_release(&secret);
+    expect_none(&bench);
+    assert_int_equal(bench.report.warning_count, 1);
+    assert_null(strstr(buf_text(&bench.report.warnings), "canary"));
+    bench_close(&bench);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char json[80];
+        snprintf(json, sizeof(json), "{\"secret\": %s}", wrong[i]);
+        bench_open(&bench, json);
+        assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+        const char *text = buf_text(&bench.report.mistakes);
+        assert_non_null(strstr(text, "{\"env\": \"NAME\"}, {\"file\": \"/path\"} or "
+                                     "{\"literal\": \"...\"}"));
+        assert_null(strstr(text, "canary"));
+        bench_close(&bench);
+    }
+}
+
+static void an_absent_secret_is_a_mistake_only_when_required(void **state)
+{
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{}");
+    assert_false(settings_secret(&bench.settings, "secret", false, &secret));
+    expect_none(&bench);
+    assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+    assert_int_equal(bench.report.mistake_count, 1);
+    bench_close(&bench);
+}
+
+static void expect_address(const char *json, const char *address, const char *reason)
+{
+    struct bench bench;
+
+    bench_open(&bench, json);
+    char *text = settings_address(&bench.settings, "url", "default:");
+    if (address)
+        assert_string_equal(text, address);
+    else
+        assert_null(text);
+    assert_int_equal(bench.report.mistake_count, reason ? 1 : 0);
+    assert_non_null(strstr(buf_text(&bench.report.mistakes), reason ? reason : ""));
+    assert_null(strstr(buf_text(&bench.report.mistakes), "canary"));
+    free(text);
+    bench_close(&bench);
+}
+
+static void an_address_is_a_string_or_a_secret(void **state)
+{
+    (void)state;
+    setenv("SETTINGS_TEST", "redis://:canary@host\n", 1);
+    expect_address("{}", "default:", NULL);
+    expect_address("{\"url\": \"redis://host\"}", "redis://host", NULL);
+    expect_address("{\"url\": {\"env\": \"SETTINGS_TEST\"}}", "redis://:canary@host", NULL);
+    expect_address("{\"url\": \"\"}", NULL, "here.url: the address is empty");
+    expect_address("{\"url\": \"canary and blanks\"}", NULL, "has blanks");
+    expect_address("{\"url\": 5}", NULL, "is not a secret; write exactly one of");
+    setenv("SETTINGS_TEST", "canary\nmore", 1);
+    expect_address("{\"url\": {\"env\": \"SETTINGS_TEST\"}}", NULL,
+                   "the variable SETTINGS_TEST has blanks, control characters");
+}
+
+static void expect_load(const char *text, size_t len, const char *mistake)
+{
+    char path[] = "/tmp/settings_test.XXXXXX";
+    struct settings_report report;
+    int fd = mkstemp(path);
+
+    assert_int_equal(write(fd, text, len), (ssize_t)len);
+    close(fd);
+    settings_report_init(&report, path);
+    json_t *root = settings_load(&report);
+    assert_int_equal(root == NULL, mistake != NULL);
+    if (mistake) {
+        const char *line = buf_text(&report.mistakes);
+        assert_int_equal(report.mistake_count, 1);
+        assert_ptr_equal(strstr(line, path), line);
+        assert_non_null(strstr(line, mistake));
+        assert_null(strstr(line, "canary"));
+    }
+    json_decref(root);
+    settings_report_release(&report);
+    unlink(path);
+}
+
+static void loads_a_file_or_says_where_it_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *mistake;
+    } cases[] = {{"{}", NULL},
+                 {"\xef\xbb\xbf{\"a\": 1}", NULL},
+                 {"", ": line 1, column 0: is not valid JSON ("},
+                 {"{\n  \"a\": canary\n}", ": line 2, column "},
+                 {"{\"a\": 1,\n \"a\": 2}", "duplicate object key near '\"a\"'"},
+                 {"{} x", ": line 1, column 4: is not valid JSON (end of file expected)"},
+                 {"{\"a\": \"\\u0000\"}", "is not valid JSON"},
+                 {"{\"a\": \"canary", "is not valid JSON"}};
+    char *large = malloc(LIMIT_CONFIG_BYTES + 1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect_load(cases[i].text, strlen(cases[i].text), cases[i].mistake);
+    memset(large, ' ', LIMIT_CONFIG_BYTES + 1);
+    expect_load(large, LIMIT_CONFIG_BYTES + 1, "is larger than 16 MiB");
+    free(large);
+}
+
+static void says_that_a_file_is_missing(void **state)
+{
+    struct settings_report report;
+
+    (void)state;
+    settings_report_init(&report, "/nowhere/at/all.json");
+    assert_null(settings_load(&report));
+    assert_string_equal(buf_text(&report.mistakes),
+                        "/nowhere/at/all.json: there is no such file; write it, or name another "
+                        "with --config or WAKEGATE_CONFIG\n");
+    settings_report_release(&report);
+    settings_report_init(&report, "/");
+    assert_null(settings_load(&report));
+    assert_non_null(strstr(buf_text(&report.mistakes), "Is a directory"));
+    settings_report_release(&report);
+}
+
+static void a_flood_of_mistakes_is_counted_and_bounded(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, "{}");
+    for (int i = 0; i < 100000; i++)
+        settings_mistake(&bench.settings, "key", "is wrong in a way that fills the report");
+    assert_int_equal(bench.report.mistake_count, 100000);
+    assert_true(bench.report.mistakes.len <= 1024 * 1024);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_stands_there),
+        cmocka_unit_test(gives_the_fallback_for_what_is_absent),
+        cmocka_unit_test(an_empty_cursor_reads_like_an_empty_object),
+        cmocka_unit_test(says_what_is_wrong_with_a_value),
+        cmocka_unit_test(reads_durations),
+        cmocka_unit_test(says_the_range_of_a_duration),
+        cmocka_unit_test(finds_unknown_keys),
+        cmocka_unit_test(names_the_variable_that_set_a_value),
+        cmocka_unit_test(nearest_allows_two_edits),
+        cmocka_unit_test(reads_secrets_from_variables),
+        cmocka_unit_test(says_why_a_secret_cannot_be_used),
+        cmocka_unit_test(reads_secrets_from_files),
+        cmocka_unit_test(warns_about_literals_and_refuses_bare_strings),
+        cmocka_unit_test(an_absent_secret_is_a_mistake_only_when_required),
+        cmocka_unit_test(an_address_is_a_string_or_a_secret),
+        cmocka_unit_test(loads_a_file_or_says_where_it_is_wrong),
+        cmocka_unit_test(says_that_a_file_is_missing),
+        cmocka_unit_test(a_flood_of_mistakes_is_counted_and_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
