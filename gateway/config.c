@@ -71,8 +71,13 @@ static size_t read_list(struct settings *settings, const struct list *list)
     if (!settings_has(settings, list->key))
         return 0;
     json_t *value = json_object_get(settings->object, list->key);
-    if (!json_is_array(value))
+    if (json_is_string(value))
         return add_item(settings, list, 0, value);
+    if (!json_is_array(value)) {
+        settings_mistake(settings, list->key, "is %s, must be a string or an array of strings",
+                         settings_kind_of(value));
+        return 0;
+    }
     json_array_foreach(value, index, item) count = add_item(settings, list, count, item);
     return count;
 }
@@ -114,6 +119,16 @@ static struct slice read_admin(struct settings *settings)
     return admin;
 }
 
+static bool store_check(struct slice url, struct err *err)
+{
+    static const char *const schemes[] = {"sqlite:", "redis:", "rediss:", "redis+unix:"};
+
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+        if (slice_starts(url, slice_from(schemes[i])))
+            return true;
+    return err_set(err, "begins with none of sqlite:, redis:, rediss:, redis+unix:");
+}
+
 static char *read_store(struct settings *settings)
 {
     char *store = settings_address(settings, "store", "sqlite:wakegate.db");
@@ -152,6 +167,13 @@ static void read_process(struct settings *settings, struct config *config)
         (unsigned)settings_number(settings, "max_in_flight", LIMIT_IN_FLIGHT, 1, 100000);
     config->log_level =
         (enum log_level)settings_choice(settings, "log_level", log_levels, LOG_INFO);
+}
+
+const char *config_path(void)
+{
+    const char *path = getenv("WAKEGATE_CONFIG");
+
+    return path && *path ? path : "wakegate.json";
 }
 
 struct config *config_read(struct settings_report *report, char *const *environment)
@@ -268,9 +290,9 @@ void config_free(struct config *config)
     free(config);
 }
 
-const struct route *config_route(const struct config *config, struct slice name)
+struct route *config_route(const struct config *config, struct slice name)
 {
-    size_t low = 0, high = config->route_count;
+    size_t low = 0, high = name.len > 0 ? config->route_count : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;

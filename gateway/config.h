@@ -31,6 +31,9 @@ struct config {
     size_t route_count;
 };
 
+/* The file to read where the command line names none: WAKEGATE_CONFIG, else "wakegate.json". */
+const char *config_path(void);
+
 /* Reads the report's file and the variables of `environment` (as environ). NULL, after a mistake,
  * only when the file is no JSON object. */
 struct config *config_read(struct settings_report *report, char *const *environment);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "gateway/core/limits.h"
-#include "gateway/core/nearest.h"
 
 enum { TOLERANCE_MS = 300 * 1000, MOST_TOLERANCE_MS = 3600 * 1000, DIALECTS = 32 };
 
@@ -18,11 +17,7 @@ static const struct dialect *read_dialect(struct settings *settings)
 
     for (; dialects[count] && count < DIALECTS; count++)
         names[count] = dialects[count]->name;
-    if (!settings_has(settings, "dialect")) {
-        settings_required_string(settings, "dialect");
-        return NULL;
-    }
-    size_t chosen = settings_choice(settings, "dialect", names, count);
+    size_t chosen = settings_required_choice(settings, "dialect", names);
     return chosen < count ? dialects[chosen] : NULL;
 }
 
@@ -85,16 +80,15 @@ static unsigned scheme_bit(struct settings *settings, const char *const *schemes
     struct slice name = {.data = json_string_value(value), .len = json_string_length(value)};
     size_t count = 0;
 
+    if (!json_is_string(value)) {
+        settings_mistake(settings, "schemes",
+                         "must hold strings alone; write each in double quotes");
+        return 0;
+    }
     for (; schemes[count]; count++)
-        if (json_is_string(value) && slice_eq(name, slice_from(schemes[count])))
+        if (slice_eq(name, slice_from(schemes[count])))
             return 1U << count;
-    const char *meant = json_is_string(value) ? nearest(name, schemes, count) : NULL;
-    if (meant)
-        settings_mistake(settings, "schemes", "has an unknown \"%.*s\"; did you mean \"%s\"?",
-                         SLICE_ARG(slice_first(name, 40)), meant);
-    else
-        settings_mistake(settings, "schemes", "has an unknown name; the dialect's first is \"%s\"",
-                         schemes[0]);
+    settings_not_one_of(settings, "schemes", "has", name, schemes);
     return 0;
 }
 

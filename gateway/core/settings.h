@@ -64,6 +64,9 @@ void settings_report_warning(struct settings_report *report, const char *path, c
 
 bool settings_has(struct settings *settings, const char *key);
 
+/* "a string", "an object", ...: for messages. */
+const char *settings_kind_of(const json_t *value);
+
 /* Each gives `fallback` for an absent or wrong value. Strings are borrowed from the JSON. */
 struct slice settings_string(struct settings *settings, const char *key, const char *fallback);
 /* Absent and empty are mistakes. */
@@ -80,6 +83,12 @@ int64_t settings_duration(struct settings *settings, const char *key, int64_t fa
 /* One of `names` (NULL-terminated), as its index. */
 size_t settings_choice(struct settings *settings, const char *key, const char *const *names,
                        size_t fallback);
+/* Absent is a mistake too; absent and wrong give the number of names. */
+size_t settings_required_choice(struct settings *settings, const char *key,
+                                const char *const *names);
+/* The mistake of a `text` that is none of `names`; `verb` says how it stands there: "is", "has". */
+void settings_not_one_of(struct settings *settings, const char *key, const char *verb,
+                         struct slice text, const char *const *names);
 json_t *settings_object(struct settings *settings, const char *key); /* borrowed; NULL: absent */
 json_t *settings_array(struct settings *settings, const char *key);  /* the same */
 

@@ -28,7 +28,7 @@ static json_t *find(struct settings *settings, const char *key)
     return settings_has(settings, key) ? json_object_get(settings->object, key) : NULL;
 }
 
-static const char *kind_of(const json_t *value)
+const char *settings_kind_of(const json_t *value)
 {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
@@ -61,7 +61,7 @@ struct slice settings_string(struct settings *settings, const char *key, const c
         return slice_from(fallback);
     if (!json_is_string(value)) {
         settings_mistake(settings, key, "is %s, must be a string; write it in double quotes",
-                         kind_of(value));
+                         settings_kind_of(value));
         return slice_from(fallback);
     }
     return string_of(value);
@@ -115,7 +115,7 @@ int64_t settings_number(struct settings *settings, const char *key, int64_t fall
         settings_mistake(settings, key,
                          "is %s, must be a whole number from %" PRId64 " to %" PRId64
                          "; write for example %" PRId64,
-                         kind_of(value), least, most, example);
+                         settings_kind_of(value), least, most, example);
         return fallback;
     }
     int64_t number = json_integer_value(value);
@@ -137,7 +137,7 @@ bool settings_bool(struct settings *settings, const char *key, bool fallback)
         return fallback;
     if (!json_is_boolean(value)) {
         settings_mistake(settings, key, "is %s, must be true or false; write it without quotes",
-                         kind_of(value));
+                         settings_kind_of(value));
         return fallback;
     }
     return json_is_true(value);
@@ -219,27 +219,51 @@ static void list_names(const char *const *names, size_t count, char *text, size_
         len += (size_t)snprintf(text + len, size - len, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 }
 
+void settings_not_one_of(struct settings *settings, const char *key, const char *verb,
+                         struct slice text, const char *const *names)
+{
+    char all[512] = "";
+    size_t count = 0;
+
+    while (names[count])
+        count++;
+    const char *meant = nearest(text, names, count);
+    list_names(names, count, all, sizeof(all));
+    if (meant)
+        settings_mistake(settings, key, "%s \"%.*s\"; did you mean \"%s\"?", verb,
+                         SLICE_ARG(slice_first(text, SHOWN_BYTES)), meant);
+    else
+        settings_mistake(settings, key, "%s \"%.*s\"; write one of %s", verb,
+                         SLICE_ARG(slice_first(text, SHOWN_BYTES)), all);
+}
+
 size_t settings_choice(struct settings *settings, const char *key, const char *const *names,
                        size_t fallback)
 {
     struct slice text = settings_string(settings, key, NULL);
-    char all[512] = "";
-    size_t count = 0;
 
     if (!json_is_string(find(settings, key)))
         return fallback;
-    for (; names[count]; count++)
-        if (slice_eq(text, slice_from(names[count])))
-            return count;
-    const char *meant = nearest(text, names, count);
-    list_names(names, count, all, sizeof(all));
-    if (meant)
-        settings_mistake(settings, key, "is \"%.*s\", must be one of %s; did you mean \"%s\"?",
-                         SHOWN_BYTES, text.data, all, meant);
-    else
-        settings_mistake(settings, key, "is \"%.*s\"; write one of %s", SHOWN_BYTES, text.data,
-                         all);
+    for (size_t i = 0; names[i]; i++)
+        if (slice_eq(text, slice_from(names[i])))
+            return i;
+    settings_not_one_of(settings, key, "is", text, names);
     return fallback;
+}
+
+size_t settings_required_choice(struct settings *settings, const char *key,
+                                const char *const *names)
+{
+    char all[512] = "";
+    size_t count = 0;
+
+    while (names[count])
+        count++;
+    if (settings_has(settings, key))
+        return settings_choice(settings, key, names, count);
+    list_names(names, count, all, sizeof(all));
+    settings_mistake(settings, key, "is missing; write one of %s", all);
+    return count;
 }
 
 json_t *settings_object(struct settings *settings, const char *key)
@@ -248,7 +272,8 @@ json_t *settings_object(struct settings *settings, const char *key)
 
     if (!value || json_is_object(value))
         return value;
-    settings_mistake(settings, key, "is %s, must be an object; write it in { }", kind_of(value));
+    settings_mistake(settings, key, "is %s, must be an object; write it in { }",
+                     settings_kind_of(value));
     return NULL;
 }
 
@@ -258,6 +283,7 @@ json_t *settings_array(struct settings *settings, const char *key)
 
     if (!value || json_is_array(value))
         return value;
-    settings_mistake(settings, key, "is %s, must be an array; write it in [ ]", kind_of(value));
+    settings_mistake(settings, key, "is %s, must be an array; write it in [ ]",
+                     settings_kind_of(value));
     return NULL;
 }

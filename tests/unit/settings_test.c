@@ -136,11 +136,15 @@ static void says_what_is_wrong_with_a_value(void **state)
     settings_array(&bench.settings, "a");
     expect_mistake(&bench, "test.json: here.a: is an object, must be an array; write it in [ ]\n");
     assert_int_equal(settings_choice(&bench.settings, "c", names, 1), 1);
-    expect_mistake(&bench, "test.json: here.c: is \"warm\", must be one of \"debug\", \"info\", "
-                           "\"warn\"; did you mean \"warn\"?\n");
+    expect_mistake(&bench, "test.json: here.c: is \"warm\"; did you mean \"warn\"?\n");
     settings_choice(&bench.settings, "x", names, 1);
     expect_mistake(
         &bench, "test.json: here.x: is \"purple\"; write one of \"debug\", \"info\", \"warn\"\n");
+    assert_int_equal(settings_required_choice(&bench.settings, "x", names), 3);
+    buf_clear(&bench.report.mistakes);
+    assert_int_equal(settings_required_choice(&bench.settings, "y", names), 3);
+    expect_mistake(&bench,
+                   "test.json: here.y: is missing; write one of \"debug\", \"info\", \"warn\"\n");
     settings_name(&bench.settings, "name");
     expect_mistake(&bench, "test.json: here.name: is not a name; write 1 to 64 letters, digits, "
                            "\"-\" and \"_\"\n");
@@ -151,7 +155,7 @@ static void says_what_is_wrong_with_a_value(void **state)
     settings_string(&bench.settings, "null", "");
     expect_mistake(&bench,
                    "test.json: here.null: is null, must be a string; write it in double quotes\n");
-    assert_int_equal(bench.report.mistake_count, 13);
+    assert_int_equal(bench.report.mistake_count, 15);
     bench_close(&bench);
 }
 
