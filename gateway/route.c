@@ -51,8 +51,8 @@ static void read_secret(struct settings *settings, const struct dialect *dialect
         return;
     keyring->secrets[keyring->count++] = secret;
     if (dialect && !dialect->secret_fits(&secret, &err))
-        settings_report_mistake(settings->report, path, "does not fit the dialect %s: %s",
-                                dialect->name, err.text);
+        settings_report_mistake(settings->report, path, "%s; give one that fits the dialect %s",
+                                err.text, dialect->name);
 }
 
 static void read_secrets(struct settings *settings, const struct dialect *dialect,
@@ -107,6 +107,16 @@ static unsigned read_schemes(struct settings *settings, const struct dialect *di
     return bits;
 }
 
+static struct slice read_prompt(struct settings *settings)
+{
+    struct slice prompt = settings_string(settings, "prompt", "");
+
+    if (prompt.len > LIMIT_PROMPT_BYTES)
+        settings_mistake(settings, "prompt", "has %zu bytes; write at most %d", prompt.len,
+                         LIMIT_PROMPT_BYTES);
+    return prompt;
+}
+
 struct route *route_open(struct settings *settings, struct slice name, int64_t budget_ms,
                          const struct world *world)
 {
@@ -122,9 +132,8 @@ struct route *route_open(struct settings *settings, struct slice name, int64_t b
         settings_duration(settings, "tolerance", TOLERANCE_MS, 1000, MOST_TOLERANCE_MS) / 1000;
     route->on_test =
         (enum on_test)settings_choice(settings, "on_test", on_test_names, ON_TEST_RELAY);
-    const struct route_facts facts = {.name = name,
-                                      .handle = slice_from(route->handle),
-                                      .prompt = settings_string(settings, "prompt", "")};
+    const struct route_facts facts = {
+        .name = name, .handle = slice_from(route->handle), .prompt = read_prompt(settings)};
     destinations_open(settings, &facts, budget_ms, world, &route->destinations);
     settings_end(settings);
     return route;

@@ -298,6 +298,7 @@ static void check_tells_everything_and_sums_up(void **state)
     struct loaded loaded;
 
     (void)state;
+    unsetenv("WAKEGATE_TEST_SECRET");
     load_base(&loaded, NULL, NULL);
     assert_int_equal(check_says(loaded.path, text, sizeof(text)), 0);
     snprintf(expected, sizeof(expected), "%s is fine: 1 route, store sqlite\n", loaded.path);
