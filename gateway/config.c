@@ -55,7 +55,7 @@ static size_t add_item(struct settings *settings, const struct list *list, size_
         return count;
     }
     if (!list->check(item, &err)) {
-        settings_mistake(settings, list->key, "\"%.*s\" %s", SLICE_ARG(slice_first(item, 80)),
+        settings_mistake(settings, list->key, "\"%.*s\": %s", SLICE_ARG(slice_first(item, 80)),
                          err.text);
         return count;
     }
@@ -114,7 +114,7 @@ static struct slice read_admin(struct settings *settings)
     struct err err;
 
     if (admin.len > 0 && !front_check_address(admin, &err))
-        settings_mistake(settings, "admin", "\"%.*s\" %s", SLICE_ARG(slice_first(admin, 80)),
+        settings_mistake(settings, "admin", "\"%.*s\": %s", SLICE_ARG(slice_first(admin, 80)),
                          err.text);
     return admin;
 }

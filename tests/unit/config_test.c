@@ -13,17 +13,19 @@
 
 enum { LINES = 64 };
 
-static const char base[] =
-    "{\"routes\": {\"relay\": {\"dialect\": \"agentchat\", \"handle\": \"@example-relay\","
-    " \"secrets\": [{\"env\": \"CONFIG_TEST_SECRET\"}],"
-    " \"target\": {\"trigger\": {\"dialect\": \"claude-code\","
-    " \"url\": \"https://example.com/fire\", \"token\": {\"env\": \"CONFIG_TEST_TOKEN\"}}}}}}";
-
 struct loaded {
     char path[32];
     struct settings_report report;
     struct config *config;
 };
+
+static json_t *base_config(void)
+{
+    json_t *base = json_load_file(TESTS_DIR "/unit/data/base-config.json", 0, NULL);
+
+    assert_non_null(base);
+    return base;
+}
 
 static void load(struct loaded *loaded, const char *json, char *const *environment)
 {
@@ -47,7 +49,7 @@ static void unload(struct loaded *loaded)
 static void load_base(struct loaded *loaded, const char *key, const char *value)
 {
     static char *const nothing[] = {NULL};
-    json_t *root = json_loads(base, 0, NULL);
+    json_t *root = base_config();
 
     if (key)
         json_object_set_new(root, key, json_loads(value, JSON_DECODE_ANY, NULL));
@@ -80,11 +82,14 @@ static char *case_text(const json_t *one)
 
     if (text)
         return mem_text(slice_from(text));
-    json_t *root = json_loads(base, 0, NULL);
+    json_t *root = base_config();
     json_t *routes = json_object_get(root, "routes");
-    lay_over(json_object_get(routes, "relay"), json_object_get(one, "route"));
+    json_t *relay = json_object_get(routes, "relay");
+    json_t *trigger = json_object_get(json_object_get(relay, "target"), "trigger");
+    lay_over(trigger, json_object_get(one, "trigger"));
+    lay_over(relay, json_object_get(one, "route"));
     if (name) {
-        json_object_set(routes, name, json_object_get(routes, "relay"));
+        json_object_set(routes, name, relay);
         json_object_del(routes, "relay");
     }
     lay_over(root, json_object_get(one, "top"));
@@ -183,7 +188,11 @@ static void variables_become_what_the_file_would_say(void **state)
     struct loaded loaded;
 
     (void)state;
-    load(&loaded, base, (char *const *)(uintptr_t)environment);
+    json_t *root = base_config();
+    char *json = json_dumps(root, 0);
+    load(&loaded, json, (char *const *)(uintptr_t)environment);
+    free(json);
+    json_decref(root);
     assert_int_equal(loaded.report.mistake_count, 0);
     const struct config *config = loaded.config;
     assert_int_equal(config->front.listen_count, 2);
@@ -198,7 +207,7 @@ static void variables_become_what_the_file_would_say(void **state)
 
 static json_t *many_routes(size_t count)
 {
-    json_t *root = json_loads(base, 0, NULL);
+    json_t *root = base_config();
     json_t *routes = json_object_get(root, "routes");
 
     for (size_t i = count; i > 0; i--) {
