@@ -13,18 +13,22 @@
 static const char usage[] = "usage: wakegate check [--config FILE]\n"
                             "Without it: the file that WAKEGATE_CONFIG names, or wakegate.json.\n";
 
-/* false: the command line is wrong. */
+/* false: the command line is wrong. A NULL path: help is wanted. */
 static bool read_options(int argc, char **argv, const char **path)
 {
     static const char option[] = "--config=";
 
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            *path = NULL;
+        else if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
             *path = argv[++i];
         else if (strncmp(argv[i], option, strlen(option)) == 0)
             *path = argv[i] + strlen(option);
         else
             return false;
+        if (!*path)
+            return true;
     }
     return true;
 }
@@ -67,6 +71,10 @@ int cli_check(int argc, char **argv)
     if (!read_options(argc, argv, &path)) {
         fputs(usage, stderr);
         return 2;
+    }
+    if (!path) {
+        fputs(usage, stdout);
+        return 0;
     }
     settings_report_init(&report, path);
     struct config *config = config_read(&report, environ);
