@@ -19,7 +19,8 @@ static bool read_all(FILE *stream, struct buf *text)
         size_t len = fread(piece, 1, sizeof(piece), stream);
         if (len == 0)
             return !ferror(stream);
-        if (!buf_append(text, (struct slice){.data = piece, .len = len}))
+        const struct slice bytes = {.data = piece, .len = len};
+        if (!buf_append(text, bytes))
             return true;
     }
 }

@@ -14,7 +14,7 @@
 enum { LINES = 64 };
 
 struct loaded {
-    char path[32];
+    char path[64];
     struct settings_report report;
     struct config *config;
 };
@@ -29,10 +29,14 @@ static json_t *base_config(void)
 
 static void load(struct loaded *loaded, const char *json, char *const *environment)
 {
-    *loaded = (struct loaded){.path = "/tmp/config_test.XXXXXX"};
-    int fd = mkstemp(loaded->path);
-    assert_int_equal(write(fd, json, strlen(json)), (ssize_t)strlen(json));
-    close(fd);
+    static int number; /* several may be open at once */
+
+    *loaded = (struct loaded){0};
+    snprintf(loaded->path, sizeof(loaded->path), "/tmp/config_test.%d.%d", getpid(), number++);
+    FILE *stream = fopen(loaded->path, "wxe");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(json, 1, strlen(json), stream), strlen(json));
+    fclose(stream);
     settings_report_init(&loaded->report, loaded->path);
     loaded->config = config_read(&loaded->report, environment);
     if (loaded->config)

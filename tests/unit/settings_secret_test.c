@@ -108,14 +108,16 @@ static void says_why_a_secret_cannot_be_used(void **state)
 
 static void reads_secrets_from_files(void **state)
 {
-    char path[] = "/tmp/settings_test.XXXXXX", json[128];
+    char path[64], json[128];
     struct secret secret;
     struct bench bench;
-    int fd = mkstemp(path);
 
     (void)state;
-    assert_int_equal(write(fd, "from file\r\n", 11), 11);
-    close(fd);
+    snprintf(path, sizeof(path), "/tmp/settings_secret_test.%d", getpid());
+    FILE *stream = fopen(path, "wxe");
+    assert_non_null(stream);
+    assert_true(fputs("from file\r\n", stream) >= 0);
+    fclose(stream);
     snprintf(json, sizeof(json), "{\"secret\": {\"file\": \"%s\"}}", path);
     bench_open(&bench, json);
     assert_true(settings_secret(&bench.settings, "secret", true, &secret));

@@ -258,12 +258,14 @@ static void nearest_allows_two_edits(void **state)
 
 static void expect_load(const char *text, size_t len, const char *mistake)
 {
-    char path[] = "/tmp/settings_test.XXXXXX";
+    char path[64];
     struct settings_report report;
-    int fd = mkstemp(path);
 
-    assert_int_equal(write(fd, text, len), (ssize_t)len);
-    close(fd);
+    snprintf(path, sizeof(path), "/tmp/settings_test.%d", getpid());
+    FILE *stream = fopen(path, "wxe");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(text, 1, len, stream), len);
+    fclose(stream);
     settings_report_init(&report, path);
     json_t *root = settings_load(&report);
     assert_int_equal(root == NULL, mistake != NULL);
