@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream: one asynchronous byte stream on libuv: TCP or a unix socket, with or without TLS (OpenSSL
- * over memory BIOs). It connects, or takes an accepted descriptor over.
+ * stream: one asynchronous byte stream on libuv: TCP or a unix socket, with or without TLS.
  *
  * Events come from the loop, never from inside a call of this file. After `closed` nothing more
- * comes. Names are resolved on libuv's pool.
+ * comes. Names are resolved on libuv's pool; every address of a name is tried, each for its share
+ * of the time that is left. The process must ignore SIGPIPE.
  */
 #ifndef WAKEGATE_NET_STREAM_H
 #define WAKEGATE_NET_STREAM_H
@@ -13,6 +13,9 @@
 
 #include "gateway/core/err.h"
 #include "gateway/core/slice.h"
+
+/* What may wait for a peer that does not read; the stream closes with an error over it. */
+enum { STREAM_QUEUE_BYTES = 16 * 1024 * 1024 };
 
 struct stream;
 
@@ -25,19 +28,22 @@ struct stream_events {
 struct stream_address {
     const char *host; /* a name or an address; or, with port NULL, the path of a unix socket */
     const char *port;
-    bool tls;
+    bool tls;            /* as a client: 1.2 or later, certificate and host verified */
     const char *ca_file; /* NULL: the system's certificates; only with tls */
 };
 
-/* Strings in `address` are copied. `connect_ms` bounds name, connect and TLS together. */
+/* Strings in `address` are copied. `connect_ms` bounds name, connect and TLS together. Failing to
+ * connect is `closed` without `opened`. */
 struct stream *stream_connect(uv_loop_t *loop, const struct stream_address *address,
                               int64_t connect_ms, const struct stream_events *events,
                               void *context);
 
-/* Writes all of it, in order; the bytes are copied where the socket does not take them at once. */
+/* After `opened`. Writes all of it, in order; the bytes are copied where the socket does not take
+ * them at once. On a stream that is closing they are dropped. */
 void stream_write(struct stream *stream, struct slice bytes);
 
-/* Closes at once; `closed` comes later, with an empty text. Fine to call more than once. */
+/* Closes at once, without what still waits to be written; `closed` comes later, with an empty text.
+ * Fine to call more than once. */
 void stream_close(struct stream *stream);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/store/redis_fault.h"
+
+#define NO_CLUSTER "Redis Cluster is not supported"
+
+enum { WORDS_BYTES = 160 };
+
+/* Errors that are not listed (LOADING, OOM, BUSY, MISCONF, NOREPLICAS, ...) pass, and the server's
+ * words say enough. */
+static const struct {
+    const char *word, *meaning;
+    struct redis_fault fault;
+} known[] = {
+    {"NOSCRIPT", "the script is gone", {.no_script = true}},
+    {"READONLY", "the server is a read-only replica", {.wrong_node = true}},
+    {"MASTERDOWN", "the server is a replica without its master", {.wrong_node = true}},
+    {"NOAUTH", "a password is needed", {.wrong_node = true, .lasting = true}},
+    {"WRONGPASS", "the user or the password is wrong", {.lasting = true}},
+    {"NOPERM", "the user has not the right", {.lasting = true}},
+    {"MOVED", NO_CLUSTER, {.lasting = true}},
+    {"ASK", NO_CLUSTER, {.lasting = true}},
+    {"CLUSTERDOWN", NO_CLUSTER, {.lasting = true}},
+    {"CROSSSLOT", NO_CLUSTER, {.lasting = true}},
+    {"ERR", "the server refuses", {.lasting = true}},
+};
+
+/* Printable, for a log and for a sender. */
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if (*text < 0x20 || *text > 0x7e)
+            *text = '?';
+}
+
+struct redis_fault redis_fault_read(struct slice words, bool secret, struct err *why)
+{
+    struct redis_fault fault = {0};
+    const char *meaning = "the server does not do it";
+    struct slice word, rest;
+
+    slice_cut(words, ' ', &word, &rest);
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (!slice_eq(word, slice_from(known[i].word)))
+            continue;
+        meaning = known[i].meaning;
+        fault = known[i].fault;
+    }
+    struct slice told = slice_first(secret ? word : words, WORDS_BYTES);
+    err_set(why, "%s (%.*s)", meaning, SLICE_ARG(told));
+    clean(why->text);
+    return fault;
+}
