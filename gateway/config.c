@@ -11,7 +11,7 @@
 
 #include "gateway/core/digest.h"
 #include "gateway/core/limits.h"
-#include "gateway/store/store.h"
+#include "gateway/store/redis_url.h"
 #include "gateway/variables.h"
 
 enum {
@@ -119,14 +119,23 @@ static struct slice read_admin(struct settings *settings)
     return admin;
 }
 
-static bool store_check(struct slice url, struct err *err)
+/* All that can be known of the store's address without going there. */
+static bool check_store(struct slice url, struct err *err)
 {
-    static const char *const schemes[] = {"sqlite:", "redis:", "rediss:", "redis+unix:"};
+    static const char *const schemes[] = {"redis:", "rediss:", "redis+unix:"};
+    struct redis_url parsed;
 
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
-        if (slice_starts(url, slice_from(schemes[i])))
-            return true;
-    return err_set(err, "begins with none of sqlite:, redis:, rediss:, redis+unix:");
+    if (slice_starts(url, SLICE("sqlite:")))
+        return url.len > strlen("sqlite:") || err_set(err, "there is no file after sqlite:");
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        if (!slice_starts(url, slice_from(schemes[i])))
+            continue;
+        if (!redis_url_init(&parsed, url, err))
+            return false;
+        redis_url_release(&parsed);
+        return true;
+    }
+    return err_set(err, "it begins with none of sqlite:, redis:, rediss:, redis+unix:");
 }
 
 static char *read_store(struct settings *settings)
@@ -136,8 +145,8 @@ static char *read_store(struct settings *settings)
 
     if (!store)
         return mem_text(SLICE("sqlite:wakegate.db"));
-    if (!store_check(slice_from(store), &err))
-        settings_mistake(settings, "store", "%s", err.text);
+    if (!check_store(slice_from(store), &err))
+        settings_mistake(settings, "store", "the address is wrong: %s", err.text);
     return store;
 }
 
