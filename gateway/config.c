@@ -126,7 +126,8 @@ static bool check_store(struct slice url, struct err *err)
     struct redis_url parsed;
 
     if (slice_starts(url, SLICE("sqlite:")))
-        return url.len > strlen("sqlite:") || err_set(err, "there is no file after sqlite:");
+        return url.len > strlen("sqlite:") ||
+               err_set(err, "the store's URL: there is no file after sqlite:");
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         if (!slice_starts(url, slice_from(schemes[i])))
             continue;
@@ -135,7 +136,8 @@ static bool check_store(struct slice url, struct err *err)
         redis_url_release(&parsed);
         return true;
     }
-    return err_set(err, "it begins with none of sqlite:, redis:, rediss:, redis+unix:");
+    return err_set(err,
+                   "the store's URL: it begins with none of sqlite:, redis:, rediss:, redis+unix:");
 }
 
 static char *read_store(struct settings *settings)
@@ -146,7 +148,7 @@ static char *read_store(struct settings *settings)
     if (!store)
         return mem_text(SLICE("sqlite:wakegate.db"));
     if (!check_store(slice_from(store), &err))
-        settings_mistake(settings, "store", "the address is wrong: %s", err.text);
+        settings_mistake(settings, "store", "%s", err.text);
     return store;
 }
 
