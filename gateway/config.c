@@ -14,16 +14,11 @@
 #include "gateway/store/redis_url.h"
 #include "gateway/variables.h"
 
-enum {
-    SECOND = 1000,
-    MINUTE = 60 * SECOND,
-    HOUR = 60 * MINUTE,
-    MIB = 1024 * 1024,
-    /* A cycle lives 24 hours and its last step may come 3 hours later. */
-    LEAST_WINDOW = 27 * HOUR
-};
+#define SECONDS(n) (INT64_C(1000) * (n))
+#define MINUTES(n) SECONDS(INT64_C(60) * (n))
+#define HOURS(n)   MINUTES(INT64_C(60) * (n))
 
-static const int64_t most_window = INT64_C(30) * 24 * HOUR;
+enum { LEAST_BODY = 1024, MOST_BODY = 1024 * 1024, LEAST_WINDOW_HOURS = 24 + 3 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
 static const char *const restart_keys[] = {
@@ -103,9 +98,11 @@ static void read_front(struct settings *settings, struct front_settings *front)
     front->connections = (unsigned)settings_number(settings, "max_connections", 10000, 1, 1000000);
     front->connections_per_address =
         (unsigned)settings_number(settings, "connections_per_address", 256, 1, 1000000);
-    front->head_ms = settings_duration(settings, "head_timeout", 10 * SECOND, SECOND, 2 * MINUTE);
-    front->body_ms = settings_duration(settings, "body_timeout", 5 * SECOND, SECOND, 2 * MINUTE);
-    front->idle_ms = settings_duration(settings, "idle_timeout", 75 * SECOND, SECOND, HOUR);
+    front->head_ms =
+        settings_duration(settings, "head_timeout", SECONDS(10), SECONDS(1), MINUTES(2));
+    front->body_ms =
+        settings_duration(settings, "body_timeout", SECONDS(5), SECONDS(1), MINUTES(2));
+    front->idle_ms = settings_duration(settings, "idle_timeout", SECONDS(75), SECONDS(1), HOURS(1));
 }
 
 static struct slice read_admin(struct settings *settings)
@@ -169,11 +166,14 @@ static void read_process(struct settings *settings, struct config *config)
     config->admin = read_admin(settings);
     config->store = read_store(settings);
     config->ca_file = read_ca_file(settings);
-    config->window_ms = settings_duration(settings, "window", 48 * HOUR, LEAST_WINDOW, most_window);
-    config->budget_ms = settings_duration(settings, "budget", 8 * SECOND, SECOND, MINUTE);
-    config->drain_ms = settings_duration(settings, "drain", 2 * SECOND, 0, MINUTE);
-    config->grace_ms = settings_duration(settings, "grace", 20 * SECOND, 0, 10 * MINUTE);
-    config->max_body = (size_t)settings_number(settings, "max_body", LIMIT_BODY_BYTES, 1024, MIB);
+    /* A cycle lives 24 hours, and its last step may come 3 hours later. */
+    config->window_ms =
+        settings_duration(settings, "window", HOURS(48), HOURS(LEAST_WINDOW_HOURS), HOURS(30 * 24));
+    config->budget_ms = settings_duration(settings, "budget", SECONDS(8), SECONDS(1), MINUTES(1));
+    config->drain_ms = settings_duration(settings, "drain", SECONDS(2), 0, MINUTES(1));
+    config->grace_ms = settings_duration(settings, "grace", SECONDS(20), 0, MINUTES(10));
+    config->max_body =
+        (size_t)settings_number(settings, "max_body", LIMIT_BODY_BYTES, LEAST_BODY, MOST_BODY);
     config->max_in_flight =
         (unsigned)settings_number(settings, "max_in_flight", LIMIT_IN_FLIGHT, 1, 100000);
     config->log_level =

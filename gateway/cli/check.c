@@ -50,7 +50,7 @@ static void print_summary(const struct settings_report *report, const struct con
 {
     struct slice scheme, rest;
 
-    if (report->mistake_count > 0) {
+    if (!config || report->mistake_count > 0) {
         printf("%s: %u mistake%s, %u warning%s\n", report->file, report->mistake_count,
                plural(report->mistake_count), report->warning_count, plural(report->warning_count));
         return;

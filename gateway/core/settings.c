@@ -9,6 +9,7 @@
 #include "gateway/core/settings.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,16 +29,10 @@ void settings_report_release(struct settings_report *report)
     buf_release(&report->warnings);
 }
 
-static void add_line(struct buf *lines, const char *file, const char *path, const char *format,
-                     va_list args) __attribute__((format(printf, 4, 0)));
-
-static void add_line(struct buf *lines, const char *file, const char *path, const char *format,
-                     va_list args)
+static void add_line(struct buf *lines, const char *file, const char *path, const char *text)
 {
-    char text[LINE_BYTES];
     size_t begin = lines->len;
 
-    vsnprintf(text, sizeof(text), format, args);
     if (!buf_appendf(lines, "%s: %s%s%s\n", file, path, *path ? ": " : "", text))
         return;
     for (size_t i = begin; i + 1 < lines->len; i++)
@@ -45,26 +40,42 @@ static void add_line(struct buf *lines, const char *file, const char *path, cons
             lines->data[i] = '?';
 }
 
+static void add_mistake(struct settings_report *report, const char *file, const char *path,
+                        const char *text)
+{
+    add_line(&report->mistakes, file, path, text);
+    report->mistake_count++;
+}
+
+static void add_warning(struct settings_report *report, const char *file, const char *path,
+                        const char *text)
+{
+    add_line(&report->warnings, file, path, text);
+    report->warning_count++;
+}
+
 void settings_report_mistake(struct settings_report *report, const char *path, const char *format,
                              ...)
 {
+    char text[LINE_BYTES];
     va_list args;
 
     va_start(args, format);
-    add_line(&report->mistakes, report->file, path, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    report->mistake_count++;
+    add_mistake(report, report->file, path, text);
 }
 
 void settings_report_warning(struct settings_report *report, const char *path, const char *format,
                              ...)
 {
+    char text[LINE_BYTES];
     va_list args;
 
     va_start(args, format);
-    add_line(&report->warnings, report->file, path, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    report->warning_count++;
+    add_warning(report, report->file, path, text);
 }
 
 /* A value that a variable set is not in the file: its line names the variable. */
@@ -83,26 +94,26 @@ static const char *file_and_path(const struct settings *settings, const char *ke
 
 void settings_mistake(struct settings *settings, const char *key, const char *format, ...)
 {
-    char path[SETTINGS_PATH_SIZE];
-    const char *file = file_and_path(settings, key, path);
+    char path[SETTINGS_PATH_SIZE], text[LINE_BYTES];
     va_list args;
 
     va_start(args, format);
-    add_line(&settings->report->mistakes, file, path, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    settings->report->mistake_count++;
+    const char *file = file_and_path(settings, key, path);
+    add_mistake(settings->report, file, path, text);
 }
 
 void settings_warning(struct settings *settings, const char *key, const char *format, ...)
 {
-    char path[SETTINGS_PATH_SIZE];
-    const char *file = file_and_path(settings, key, path);
+    char path[SETTINGS_PATH_SIZE], text[LINE_BYTES];
     va_list args;
 
     va_start(args, format);
-    add_line(&settings->report->warnings, file, path, format, args);
+    vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    settings->report->warning_count++;
+    const char *file = file_and_path(settings, key, path);
+    add_warning(settings->report, file, path, text);
 }
 
 void settings_path(const struct settings *settings, const char *key,
