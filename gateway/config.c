@@ -73,7 +73,8 @@ static size_t read_list(struct settings *settings, const struct list *list)
                          settings_kind_of(value));
         return 0;
     }
-    json_array_foreach(value, index, item) count = add_item(settings, list, count, item);
+    json_array_foreach (value, index, item)
+        count = add_item(settings, list, count, item);
     return count;
 }
 
@@ -268,8 +269,7 @@ void config_open_routes(struct config *config, const struct world *world,
     json_t *value;
 
     config->routes = mem_new((json_object_size(routes) + 1) * sizeof(struct route *));
-    json_object_foreach(routes, name, value)
-    {
+    json_object_foreach (routes, name, value) {
         struct settings top = {.report = report, .path = "routes"}, settings;
         char path[SETTINGS_PATH_SIZE];
         settings_path(&top, name, path);

@@ -103,7 +103,8 @@ static unsigned read_schemes(struct settings *settings, const struct dialect *di
         return ~0U;
     if (json_array_size(array) == 0)
         settings_mistake(settings, "schemes", "is empty; name a scheme, or leave it out for all");
-    json_array_foreach(array, index, value) bits |= scheme_bit(settings, dialect->schemes, value);
+    json_array_foreach (array, index, value)
+        bits |= scheme_bit(settings, dialect->schemes, value);
     return bits;
 }
 

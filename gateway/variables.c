@@ -106,14 +106,15 @@ static bool is_secret_source(const json_t *value, struct slice name)
     json_t *member;
     size_t index;
 
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)value, key, member) {
         bool named = strcmp(key, "env") == 0 && json_is_string(member) &&
                      slice_eq(slice_from(json_string_value(member)), name);
         if (named || is_secret_source(member, name))
             return true;
     }
-    json_array_foreach(value, index, member) if (is_secret_source(member, name)) return true;
+    json_array_foreach (value, index, member)
+        if (is_secret_source(member, name))
+            return true;
     return false;
 }
 

@@ -173,8 +173,7 @@ void settings_end(struct settings *settings)
     char all[LINE_BYTES / 2] = "none";
 
     list_known(settings, all, sizeof(all));
-    json_object_foreach(settings->object, key, value)
-    {
+    json_object_foreach (settings->object, key, value) {
         if (is_known(settings, key))
             continue;
         const char *meant = nearest(slice_from(key), settings->known, settings->known_count);

@@ -70,8 +70,7 @@ static void lay_over(json_t *object, json_t *changes)
     const char *key;
     json_t *value;
 
-    json_object_foreach(changes, key, value)
-    {
+    json_object_foreach (changes, key, value) {
         if (json_is_null(value))
             json_object_del(object, key);
         else
@@ -153,7 +152,8 @@ static void says_what_is_wrong(void **state)
     if (!cases)
         fail_msg("line %d: %s", error.line, error.text);
     assert_true(json_array_size(cases) > 60);
-    json_array_foreach(cases, index, one) run_case(one);
+    json_array_foreach (cases, index, one)
+        run_case(one);
     json_decref(cases);
 }
 
@@ -332,6 +332,7 @@ static int set_variables(void **state)
     (void)state;
     setenv("CONFIG_TEST_SECRET", "a secret for tests", 1);
     setenv("CONFIG_TEST_TOKEN", "a token for tests", 1);
+    setenv("CONFIG_TEST_URL", "https://example.com/canary", 1);
     setenv("WAKEGATE_TEST_SECRET", "another secret for tests", 1);
     unsetenv("CONFIG_TEST_UNSET");
     return 0;
