@@ -68,7 +68,7 @@ static void read_literal(struct settings_report *report, const char *path, const
     size_t len = json_string_length(value);
 
     settings_report_warning(report, path,
-                            "the secret stands in the config file; move it to a variable or a file "
+                            "the secret stands here as a literal; move it to a variable or a file "
                             "of its own: {\"env\": \"NAME\"} or {\"file\": \"/path\"}");
     snprintf(found->source, sizeof(found->source), "the literal");
     found->len = len < TEXT_BYTES ? len : TEXT_BYTES;
