@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config: the config file and the WAKEGATE_... variables, read once into structs.
+ * config: the config file and the WAKEGATE_... variables, read into structs.
  *
- * The top-level scalars can be set by variables too, for containers: WAKEGATE_LISTEN,
- * WAKEGATE_STORE and so on; a variable wins over the file. deploy/wakegate.schema.json describes
- * the file.
+ * Two steps, since routes can only be opened in a world that the first step describes: config_read
+ * reads everything but the routes, config_open_routes the routes. Both put every mistake into the
+ * report and go on, so that after both the report is complete; with a mistake in it the config must
+ * not be used, only freed. deploy/wakegate.schema.json describes the file.
  */
 #ifndef WAKEGATE_GATEWAY_CONFIG_H
 #define WAKEGATE_GATEWAY_CONFIG_H
@@ -14,10 +15,10 @@
 #include "gateway/route.h"
 
 struct config {
-    json_t *root; /* owned; the slices below point into it */
+    json_t *root; /* owned, with the variables laid over it; the slices below point into it */
     struct front_settings front;
-    struct slice admin; /* a listen address of its own for /metrics; empty: the main one */
-    struct slice store;
+    struct slice admin;  /* a listen address of its own for /metrics; empty: the main one */
+    char *store;         /* its URL, which may hold a password; never NULL */
     const char *ca_file; /* for outgoing TLS; NULL: the system's */
     int64_t window_ms;   /* how long a relayed id is remembered after it was last seen */
     int64_t budget_ms;   /* from a request's head to its answer */
@@ -30,19 +31,24 @@ struct config {
     size_t route_count;
 };
 
-/* Reads and checks everything; mistakes and warnings go to `report`. NULL when there was a mistake.
- * `environment` is like environ. `world` NULL: a check, in which nothing is opened that talks.
- * `path` NULL: everything from the variables and the defaults (that has no routes, which is a
- * mistake). */
-struct config *config_load(const char *path, char **environment, const struct world *world,
-                           struct settings_report *report);
-void config_free(struct config *config);
+/* The file to read where the command line names none: WAKEGATE_CONFIG, else "wakegate.json". */
+const char *config_path(void);
+
+/* Reads the report's file and the variables of `environment` (as environ). NULL, after a mistake,
+ * only when the file is no JSON object. */
+struct config *config_read(struct settings_report *report, char *const *environment);
+
+/* Opens the routes. `world` NULL: a check, in which nothing is opened that talks. */
+void config_open_routes(struct config *config, const struct world *world,
+                        struct settings_report *report);
+
+void config_free(struct config *config); /* NULL is fine; routes in use live on until dropped */
 
 struct route *config_route(const struct config *config, struct slice name); /* NULL: none */
 
-/* The parts that are needed before a world exists: store, ca_file, log_level, window. The same file
- * read for the first time; routes are left out. */
-struct config *config_load_process(const char *path, char **environment,
-                                   struct settings_report *report);
+/* After a reload: the keys whose new values only a restart brings into force, as "listen, store";
+ * false when there is none. */
+bool config_needs_restart(const struct config *running, const struct config *fresh,
+                          struct buf *keys);
 
 #endif

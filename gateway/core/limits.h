@@ -16,7 +16,8 @@ enum {
     LIMIT_SECRETS = 8,
     LIMIT_SECRET_BYTES = 1024,
     LIMIT_NAME_BYTES = 64, /* route names and target ids */
-    LIMIT_CHILDREN = 16,   /* targets in one `first` or `all` */
+    LIMIT_PROMPT_BYTES = 16384,
+    LIMIT_CHILDREN = 16, /* targets in one `first` or `all` */
     /* one process */
     LIMIT_IN_FLIGHT = 1000, /* setting max_in_flight */
     LIMIT_URL_BYTES = 2048,
