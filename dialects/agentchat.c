@@ -11,14 +11,14 @@
  * has exactly one t and one v1, and other members count for nothing. The second form never grows
  * old, so it is marked replayable.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "dialects/judge.h"
 #include "dialects/mac.h"
 #include "dialects/outgoing.h"
 #include "dialects/payload.h"
 #include "dialects/proof.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 enum scheme { TIMESTAMPED, BARE };
 

@@ -5,12 +5,12 @@
  * The runtime has no idempotency at all: each accepted request is one more session. Its 200 means
  * that the session was created, not that it did anything.
  */
+#include <string.h>
+
 #include "dialects/bearer.h"
 #include "dialects/judge.h"
 #include "dialects/outgoing.h"
 #include "dialects/text.h"
-
-#include <string.h>
 
 enum { TEXT_CHARACTERS = 65536 };
 

@@ -10,13 +10,13 @@
  * Hermes remembers an id for an hour, in one map for all its routes and before the run starts.
  * Hence the id goes out under X-Request-ID, and a duplicate is an acceptance that runs nothing new.
  */
+#include <string.h>
+
 #include "dialects/judge.h"
 #include "dialects/outgoing.h"
 #include "dialects/payload.h"
 #include "dialects/proof.h"
 #include "dialects/scheme.h"
-
-#include <string.h>
 
 enum { RATE_LIMIT_MS = 60 * 1000 };
 

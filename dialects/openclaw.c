@@ -7,13 +7,13 @@
  * bearer token or in x-openclaw-token; a bearer token that is not empty is the one that counts.
  * A token in the query is not looked at.
  */
+#include <string.h>
+
 #include "dialects/bearer.h"
 #include "dialects/judge.h"
 #include "dialects/outgoing.h"
 #include "dialects/proof.h"
 #include "dialects/text.h"
-
-#include <string.h>
 
 enum scheme { BEARER, TOKEN_HEADER };
 enum hook { HOOK_AGENT, HOOK_WAKE };
