@@ -77,7 +77,7 @@ struct dialect {
     bool (*decode)(const struct request *request, struct wake *wake, struct err *err);
 
     /* The same dialect spoken outward. `key` is the idempotency key, used where the runtime has
-     * one. false: the wake cannot be said in it (too long). */
+     * one. false: the wake cannot be said in it (too long, or a key that cannot sign). */
     bool (*frame)(const struct wake *wake, const struct trigger_speech *speech, struct slice key,
                   int64_t now_ms, struct outgoing *out, struct err *err);
 
