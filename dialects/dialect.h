@@ -6,7 +6,8 @@
  * secrets and frees neither. `now_ms` is the wall clock.
  *
  * To add one: a file with one const struct dialect, its line in dialects.c, its vectors in
- * tests/vectors/, its line in deploy/wakegate.schema.json.
+ * tests/vectors/ (<name>.json and <name>.edge.json, and lines in judge.json), its line in
+ * deploy/wakegate.schema.json.
  */
 #ifndef WAKEGATE_DIALECTS_DIALECT_H
 #define WAKEGATE_DIALECTS_DIALECT_H
@@ -54,17 +55,19 @@ struct verdict {            /* what a runtime's answer means */
 
 struct dialect {
     const char *name;           /* config: "dialect" */
-    const char *const *schemes; /* names, NULL-terminated; config: "schemes", "scheme" */
+    const char *const *schemes; /* names, NULL-terminated; config: "schemes", "scheme"; the first
+                                   is spoken unless the config names another */
     const struct variant *variants;
     size_t variant_count;
     bool carries_text;         /* the body is a text for a model, not payload v1 */
     unsigned accepted_status;  /* what the runtime itself answers, for `wakegate sink`: */
-    const char *accepted_body; /*   a status and a JSON body in which %s is a run id */
+    const char *accepted_body; /*   a status and a JSON body in which one %s stands for a run id */
 
     /* Can this secret prove anything in this dialect? Asked once, when the config is read. */
     bool (*secret_fits)(const struct secret *secret, struct err *err);
 
-    /* Is the request genuine, and fresh where the dialect has a timestamp? On anything but PROOF_OK
+    /* Is the request genuine, and fresh where the dialect has a timestamp? A scheme that the
+     * keyring does not accept counts as absent. On anything but PROOF_OK `proven` is left alone and
      * `err` says which rule failed, for logs and `wakegate verify`: no secret, no digest. */
     enum proof (*verify)(const struct request *request, const struct keyring *keyring,
                          int64_t now_ms, struct proven *proven, struct err *err);
@@ -74,7 +77,7 @@ struct dialect {
     bool (*decode)(const struct request *request, struct wake *wake, struct err *err);
 
     /* The same dialect spoken outward. `key` is the idempotency key, used where the runtime has
-     * one. false: the wake cannot be said in it (too long). */
+     * one. false: the wake cannot be said in it (too long, or a key that cannot sign). */
     bool (*frame)(const struct wake *wake, const struct trigger_speech *speech, struct slice key,
                   int64_t now_ms, struct outgoing *out, struct err *err);
 
