@@ -27,6 +27,7 @@ struct guest { /* one connection */
     struct tally *tally;
     int fd; /* libmicrohttpd's */
     enum part part;
+    bool fresh;   /* no sweep saw it in this part yet */
     uint64_t due; /* loop time; no meaning in PART_ANSWER */
 };
 
@@ -45,6 +46,7 @@ struct guests {
 static void expect(struct guest *guest, enum part part, uint64_t ms)
 {
     guest->part = part;
+    guest->fresh = true;
     guest->due = uv_now(guest->all->turn->loop) + ms;
 }
 
@@ -100,6 +102,13 @@ const struct http_watch guests_watch = {.head_done = on_head_done,
                                         .answered = on_answered,
                                         .closed = on_closed};
 
+/* libmicrohttpd sees it and closes. */
+static void shut_out(struct guest *guest)
+{
+    guest->part = PART_ANSWER;
+    shutdown(guest->fd, SHUT_RDWR);
+}
+
 static void end_guest(struct guest *guest)
 {
     const struct http_answer answer = {
@@ -112,8 +121,18 @@ static void end_guest(struct guest *guest)
     if (has_begun(guest))
         last_words(guest->fd, &answer, "Request Timeout");
     (*(guest->part == PART_BODY ? all->slow_bodies : all->slow_heads))++;
-    guest->part = PART_ANSWER;
-    shutdown(guest->fd, SHUT_RDWR); /* libmicrohttpd sees it and closes */
+    shut_out(guest);
+}
+
+/* Where a client's end of stream comes together with its last bytes, libmicrohttpd, which polls for
+ * changes, does not see it: the connection would stay until its time is over. */
+static void look_for_end(struct guest *guest)
+{
+    char byte;
+
+    guest->fresh = false;
+    if (recv(guest->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        shut_out(guest);
 }
 
 static void on_sweep(struct deadline *deadline)
@@ -121,9 +140,14 @@ static void on_sweep(struct deadline *deadline)
     struct guests *all = CONTAINER_OF(deadline, struct guests, sweep);
     uint64_t now = uv_now(all->turn->loop);
 
-    for (struct guest *guest = all->first; guest; guest = guest->next)
-        if (guest->part != PART_ANSWER && guest->due <= now)
+    for (struct guest *guest = all->first; guest; guest = guest->next) {
+        if (guest->part == PART_ANSWER)
+            continue;
+        if (guest->due <= now)
             end_guest(guest);
+        else if (guest->fresh)
+            look_for_end(guest);
+    }
     deadline_set(&all->sweep, SWEEP_MS);
 }
 

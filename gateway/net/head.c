@@ -42,6 +42,35 @@ static bool are_well_formed(const struct request *request)
     return true;
 }
 
+/* What the library leaves of a colon or of line ends: NULs, of CRLF and LF alike, or the line end
+ * itself with one NUL before it; blanks only before that. */
+static bool is_gap(const char *from, const char *to, unsigned most_nuls)
+{
+    unsigned nuls = 0;
+
+    for (const char *at = from; at < to; at++) {
+        bool blank = *at == ' ' || *at == '\t';
+        if (*at == '\0')
+            nuls++;
+        else if (*at != '\r' && *at != '\n' && (!blank || nuls > 1))
+            return false;
+    }
+    return from < to && nuls <= most_nuls;
+}
+
+bool head_is_seamless(const struct request *request, struct slice version, const char *end)
+{
+    const char *at = version.data + version.len;
+
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct slice name = request->headers[i].name, value = request->headers[i].value;
+        if (!is_gap(at, name.data, 2) || !is_gap(name.data + name.len, value.data, 1))
+            return false;
+        at = value.data + value.len;
+    }
+    return is_gap(at, end, 4);
+}
+
 static bool read_length(const struct request *request, struct head *head)
 {
     struct slice value;

@@ -140,7 +140,16 @@ static void fault(struct held *held, enum http_fault fault)
 
     held->close = held->wire->unread = true;
     handlers->fault(handlers->context, &held->exchange, fault);
-    assert(held->answered);
+}
+
+static bool is_sound(struct held *held, struct slice version)
+{
+    const struct request *request = &held->exchange.request;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(held->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const char *end = held->exchange.method.data + info->header_size;
+
+    return head_is_seamless(request, version, end) && head_read(request, version, &held->head);
 }
 
 /* Calls `head` or `fault`; afterwards the request is answered, or its body is wanted. */
@@ -150,7 +159,7 @@ static void judge_head(struct held *held, struct slice version, int header_count
     bool too_many = header_count > LIMIT_HEADERS;
     enum http_fault found = too_many ? FAULT_TOO_MANY_HEADERS : FAULT_BAD_REQUEST;
 
-    if (too_many || !head_read(&held->exchange.request, version, &held->head)) {
+    if (too_many || !is_sound(held, version)) {
         fault(held, found);
         return;
     }
@@ -338,7 +347,6 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
 
     *server = (struct http_server){
         .turn = turn, .step = {.run = run}, .handlers = *handlers, .watch = *watch};
-    /* Each option is a key and its values, ended by MHD_OPTION_END. */
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_call, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits->connections,
