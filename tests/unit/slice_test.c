@@ -54,6 +54,11 @@ static void test_utf8(void **state)
     assert_false(slice_is_utf8(SLICE("\xf4\x90\x80\x80"))); /* over U+10FFFF */
     assert_false(slice_is_utf8(SLICE("\xe2\x82")));         /* cut */
     assert_false(slice_is_utf8(SLICE("\x80")));
+    assert_int_equal(slice_utf8_sequence(SLICE("\xe2\x82\xac\xff")), 3);
+    assert_int_equal(slice_utf8_sequence(SLICE("\0")), 1);
+    assert_int_equal(slice_utf8_sequence(SLICE("\xff\xe2")), 0);
+    assert_int_equal(slice_utf8_sequence(slice_first(SLICE("\xc3\xa9"), 1)), 0);
+    assert_int_equal(slice_utf8_sequence((struct slice){0}), 0);
 }
 
 int main(void)
