@@ -8,6 +8,7 @@
 #define WAKEGATE_CLI_CLI_H
 
 int cli_check(int argc, char **argv);
+int cli_send(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 
 #endif
