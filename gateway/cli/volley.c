@@ -17,12 +17,13 @@
 #include "gateway/core/digest.h"
 #include "relay/http_client.h"
 
-enum { HEADER_BYTES = 16384, UUID_BYTES = 16, UUID_SIZE = 37, STATUSES = 1000 };
+enum { HEADER_BYTES = 16384, UUID_BYTES = 16, UUID_SIZE = 37, STATUSES = 1000, AWAKE_MS = 60000 };
 
 struct flight {
     const struct volley *volley;
     uv_loop_t loop;
     struct turn turn;
+    uv_timer_t awake; /* the loop would end when there is no more than a finished op left */
     struct http_client *client;
     char id[UUID_SIZE]; /* the one of `repeat` */
     unsigned taken_off, ok;
@@ -117,7 +118,12 @@ static void on_answer(struct op *op)
     else
         shot_land(shot);
     if (flight->flying == 0)
-        uv_stop(&flight->loop);
+        uv_close((uv_handle_t *)&flight->awake, NULL);
+}
+
+static void stay_awake(uv_timer_t *timer)
+{
+    (void)timer;
 }
 
 /* A wake that cannot be said in the dialect fails like one that could not be sent. */
@@ -175,6 +181,8 @@ bool volley_run(const struct volley *volley)
 
     uv_loop_init(&flight.loop);
     turn_open(&flight.turn, &flight.loop);
+    uv_timer_init(&flight.loop, &flight.awake);
+    uv_timer_start(&flight.awake, stay_awake, AWAKE_MS, AWAKE_MS);
     flight.client = http_client_open(&flight.turn, true, volley->ca_file);
     make_uuid(flight.id);
     for (unsigned i = 0; i < volley->concurrency && i < volley->count; i++) {
