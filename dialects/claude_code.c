@@ -74,6 +74,7 @@ const struct dialect dialect_claude_code = {
     .variants = variants,
     .variant_count = 1,
     .carries_text = true,
+    .sends_token = true,
     .accepted_status = 200,
     .accepted_body = "{\"type\":\"routine_fire\",\"claude_code_session_id\":\"%s\"}",
     .secret_fits = bearer_secret_fits,

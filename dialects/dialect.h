@@ -60,6 +60,8 @@ struct dialect {
     const struct variant *variants;
     size_t variant_count;
     bool carries_text;         /* the body is a text for a model, not payload v1 */
+    bool sends_token;          /* its secret is a token that is sent, not a key that signs */
+    bool takes_fields;         /* config: a trigger's "fields" */
     unsigned accepted_status;  /* what the runtime itself answers, for `wakegate sink`: */
     const char *accepted_body; /*   a status and a JSON body in which one %s stands for a run id */
 

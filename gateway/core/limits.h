@@ -23,7 +23,8 @@ enum {
     LIMIT_URL_BYTES = 2048,
     LIMIT_CONFIG_BYTES = 16 * 1024 * 1024,
     /* one outgoing request */
-    LIMIT_ANSWER_BYTES = 65536, /* read of a runtime's answer; the rest is not read */
+    LIMIT_ANSWER_BYTES = 65536,        /* read of a runtime's answer; the rest is not read */
+    LIMIT_ANSWER_HEADER_BYTES = 32768, /* more is no answer */
     LIMIT_OUT_BODY_BYTES = 1024 * 1024,
     LIMIT_RETRY_AFTER_S = 3600 /* what a Retry-After is clamped to */
 };

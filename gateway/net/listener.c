@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/net/listener.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024 };
+
+/* true: nothing stands in the way of a new socket file. */
+static bool make_way(const union address *address, struct err *err)
+{
+    const char *path = address->local.sun_path;
+    struct stat file;
+
+    if (lstat(path, &file) != 0)
+        return true; /* bind says what else may be wrong */
+    if (!S_ISSOCK(file.st_mode))
+        return err_set(err, "there is a file already that is no socket");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool stale =
+        fd >= 0 && connect(fd, &address->any, address_len(address)) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    if (!stale)
+        return err_set(err, "somebody listens there already");
+    if (unlink(path) != 0)
+        return err_set(err, "the old socket file cannot be removed: %s", strerror(errno));
+    return true;
+}
+
+/* -1, and errno, on failure. */
+static int open_socket(const union address *address)
+{
+    const int on = 1, off = 0;
+    int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -1;
+    if (address->any.sa_family != AF_UNIX)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (address->any.sa_family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    if (bind(fd, &address->any, address_len(address)) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+static bool lacks_ipv6(const union address *address)
+{
+    return address->any.sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&address->six.sin6_addr) &&
+           (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL);
+}
+
+static int open_either(union address *address)
+{
+    int fd = open_socket(address);
+
+    if (fd >= 0 || !lacks_ipv6(address))
+        return fd;
+    in_port_t port = address->six.sin6_port;
+    *address = (union address){.four = {.sin_family = AF_INET, .sin_port = port}};
+    return open_socket(address);
+}
+
+bool listener_open(struct listener *listener, struct slice text, struct err *err)
+{
+    union address address;
+    struct stat file;
+
+    if (!address_parse(text, &address, err))
+        return err_wrap(err, "listen address \"%.*s\"", SLICE_ARG(text));
+    bool is_unix = address.any.sa_family == AF_UNIX;
+    if (is_unix && !make_way(&address, err))
+        return err_wrap(err, "cannot listen on \"%.*s\"", SLICE_ARG(text));
+    int fd = open_either(&address);
+    if (fd < 0)
+        return err_set(err, "cannot listen on \"%.*s\": %s", SLICE_ARG(text), strerror(errno));
+    *listener = (struct listener){.fd = fd, .address = address};
+    if (is_unix && lstat(address.local.sun_path, &file) == 0) {
+        listener->device = file.st_dev;
+        listener->inode = file.st_ino;
+    }
+    socklen_t len = sizeof(listener->address);
+    if (!is_unix)
+        getsockname(fd, &listener->address.any, &len);
+    return true;
+}
+
+void listener_close(struct listener *listener)
+{
+    const char *path = listener->address.local.sun_path;
+    struct stat file;
+
+    close(listener->fd);
+    if (listener->address.any.sa_family != AF_UNIX || lstat(path, &file) != 0)
+        return;
+    if (file.st_dev == listener->device && file.st_ino == listener->inode)
+        unlink(path);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the config says of one trigger. Every mistake that can be known before the first wake is
+ * found here: the last step speaks the dialect once for a made-up wake.
+ *
+ * The URL may be a secret, so no message repeats any of it.
+ */
+#include "relay/trigger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gateway/core/codec.h"
+#include "gateway/core/digest.h"
+#include "gateway/core/limits.h"
+#include "gateway/net/reach.h"
+
+enum { DIALECTS = 32, VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
+
+static const struct dialect *read_dialect(struct settings *settings)
+{
+    const char *names[DIALECTS + 1] = {NULL};
+    size_t count = 0;
+
+    for (; dialects[count] && count < DIALECTS; count++)
+        names[count] = dialects[count]->name;
+    size_t chosen = settings_required_choice(settings, "dialect", names);
+    return chosen < count ? dialects[chosen] : NULL;
+}
+
+/* The URL. */
+
+struct url_parts {
+    bool tls;
+    struct slice host; /* with the brackets of an IPv6 address */
+    struct slice port; /* empty: the scheme's own */
+};
+
+static bool split_url(struct slice url, struct url_parts *parts, struct err *err)
+{
+    const struct slice plain = SLICE("http://"), tls = SLICE("https://");
+    struct slice host, port = {0}, rest;
+
+    parts->tls = slice_starts_nocase(url, tls);
+    if (!parts->tls && !slice_starts_nocase(url, plain))
+        return err_set(err, "does not begin with https://");
+    if (slice_cut(url, '#', &host, &rest))
+        return err_set(err, "has a fragment; leave out the '#' and what follows");
+    slice_cut(slice_from_at(host, parts->tls ? tls.len : plain.len), '/', &host, &rest);
+    slice_cut(host, '?', &host, &rest);
+    if (slice_cut(host, '@', &rest, &port))
+        return err_set(err, "has a user name or password; the dialect has a place for the secret");
+    if (slice_starts(host, SLICE("[")) && slice_cut(host, ']', &host, &port))
+        host.len++; /* the bracket belongs to it, and the port follows */
+    else
+        slice_cut(host, ':', &host, &port);
+    if (slice_starts(port, SLICE(":")))
+        port = slice_from_at(port, 1);
+    if (host.len == 0)
+        return err_set(err, "names no host");
+    parts->host = host;
+    parts->port = port;
+    return true;
+}
+
+static void check_url(struct settings *settings, struct slice url, bool private_too)
+{
+    struct url_parts parts;
+    struct err err;
+    enum reach reach = REACH_PUBLIC;
+    uint64_t port = 1;
+
+    if (!split_url(url, &parts, &err)) {
+        settings_mistake(settings, "url", "%s", err.text);
+        return;
+    }
+    if (parts.port.len > 0 && (!slice_number(parts.port, &port) || port == 0 || port > MOST_PORT))
+        settings_mistake(settings, "url", "has a port that is not a number from 1 to %d",
+                         MOST_PORT);
+    if (!parts.tls && !private_too)
+        settings_mistake(settings, "url",
+                         "is plain http; write https://, or set \"private\": true for a runtime "
+                         "in your own network");
+    reach_of_host(parts.host, &reach);
+    if (reach == REACH_FORBIDDEN)
+        settings_mistake(settings, "url",
+                         "names an address that is link-local, reserved or a metadata service; no "
+                         "wake is ever sent there");
+    if (reach == REACH_PRIVATE && !private_too)
+        settings_mistake(settings, "url",
+                         "names a private or loopback address; set \"private\": true if that is "
+                         "meant");
+}
+
+static char *read_url(struct settings *settings, bool private_too)
+{
+    char *url = settings_address(settings, "url", NULL);
+
+    if (!settings_has(settings, "url"))
+        settings_mistake(settings, "url", "is missing; write the address of the trigger");
+    if (url)
+        check_url(settings, slice_from(url), private_too);
+    return url;
+}
+
+/* How the dialect is spoken. */
+
+/* One secret under the name that fits the dialect. */
+static void read_secret(struct settings *settings, const struct dialect *dialect,
+                        struct secret *secret)
+{
+    const char *name = dialect && dialect->sends_token ? "token" : "secret";
+    const char *other = dialect && dialect->sends_token ? "secret" : "token";
+    struct err err;
+    bool misnamed = settings_has(settings, other);
+
+    if (!dialect) { /* reported already; both are known names */
+        settings_has(settings, name);
+        return;
+    }
+    if (misnamed)
+        settings_mistake(settings, other, "is called \"%s\" for the dialect %s, which %s", name,
+                         dialect->name,
+                         dialect->sends_token ? "sends it as it is" : "signs with it");
+    if (settings_secret(settings, name, !misnamed, secret) && !dialect->secret_fits(secret, &err))
+        settings_mistake(settings, name, "%s; give one that fits the dialect %s", err.text,
+                         dialect->name);
+}
+
+static unsigned read_variant(struct settings *settings, const struct dialect *dialect)
+{
+    const char *names[VARIANTS + 1] = {NULL};
+
+    for (size_t i = 0; i < dialect->variant_count && i < VARIANTS; i++)
+        names[i] = dialect->variants[i].name;
+    if (names[0])
+        return (unsigned)settings_choice(settings, "variant", names, 0);
+    if (settings_has(settings, "variant"))
+        settings_mistake(settings, "variant", "means nothing for the dialect %s; leave it out",
+                         dialect->name);
+    return 0;
+}
+
+static json_t *read_fields(struct settings *settings, const struct dialect *dialect)
+{
+    json_t *fields = settings_object(settings, "fields");
+
+    if (fields && !dialect->takes_fields)
+        settings_mistake(settings, "fields",
+                         "cannot be added to a request of the dialect %s; leave them out",
+                         dialect->name);
+    return json_incref(fields);
+}
+
+static struct slice kept(struct slice text)
+{
+    return (struct slice){.data = mem_text(text), .len = text.len};
+}
+
+static void read_speech(struct settings *settings, const struct route_facts *route,
+                        struct trigger *trigger)
+{
+    struct trigger_speech *speech = &trigger->speech;
+    const struct dialect *dialect = trigger->dialect;
+
+    speech->secret = &trigger->secret;
+    speech->prompt = kept(route->prompt);
+    speech->handle = kept(route->handle);
+    if (!dialect) { /* reported already; these are known names */
+        settings_has(settings, "variant");
+        settings_has(settings, "scheme");
+        settings_has(settings, "fields");
+        return;
+    }
+    speech->variant = read_variant(settings, dialect);
+    speech->scheme = (unsigned)settings_choice(settings, "scheme", dialect->schemes, 0);
+    speech->fields = read_fields(settings, dialect);
+}
+
+/* Says a made-up wake, so that what can never be said is known now. */
+static void rehearse(struct settings *settings, const struct trigger *trigger)
+{
+    const struct wake wake = {
+        .version = 1,
+        .reason = SLICE("test"),
+        .handle = trigger->speech.handle,
+        .summary = SLICE("A test."),
+        .delivery_id = SLICE("00000000-0000-4000-8000-000000000000"),
+        .ts = SLICE("2026-01-01T00:00:00.000Z"),
+        .ts_ms = 1767225600000,
+        .test = true,
+    };
+    struct outgoing out = {.headers = BUF_INIT(LIMIT_OUT_BODY_BYTES),
+                           .body = BUF_INIT(LIMIT_OUT_BODY_BYTES)};
+    struct err err = {0};
+
+    if (!trigger->dialect->frame(&wake, &trigger->speech, wake.delivery_id, wake.ts_ms, &out, &err))
+        settings_mistake(settings, NULL, "no wake can be sent like this: %s", err.text);
+    buf_release(&out.headers);
+    buf_release(&out.body);
+}
+
+static char *make_id(const struct trigger *trigger)
+{
+    unsigned char hash[DIGEST_BYTES];
+    char hex[2 * ID_HASH_BYTES + 1];
+    struct buf id = BUF_INIT(LIMIT_NAME_BYTES);
+
+    sha256(slice_from(trigger->url), hash);
+    hex_encode(hash, ID_HASH_BYTES, hex);
+    buf_appendf(&id, "%s-%s", trigger->dialect->name, hex);
+    char *text = mem_text(buf_slice(&id));
+    buf_release(&id);
+    return text;
+}
+
+struct trigger *trigger_read(struct settings *settings, const struct route_facts *route)
+{
+    struct trigger *trigger = mem_new(sizeof(*trigger));
+    unsigned mistakes = settings->report->mistake_count;
+
+    trigger->private_too = settings_bool(settings, "private", false);
+    trigger->url = read_url(settings, trigger->private_too);
+    trigger->dialect = read_dialect(settings);
+    read_secret(settings, trigger->dialect, &trigger->secret);
+    read_speech(settings, route, trigger);
+    if (settings->report->mistake_count == mistakes)
+        rehearse(settings, trigger);
+    if (settings->report->mistake_count != mistakes) {
+        trigger_free(trigger);
+        return NULL;
+    }
+    trigger->target.id = make_id(trigger);
+    trigger->target.idempotent = trigger->dialect->variants[trigger->speech.variant].idempotent;
+    return trigger;
+}
+
+void trigger_free(struct trigger *trigger)
+{
+    secret_release(&trigger->secret);
+    json_decref(trigger->speech.fields);
+    free((char *)(uintptr_t)trigger->speech.prompt.data);
+    free((char *)(uintptr_t)trigger->speech.handle.data);
+    free(trigger->url);
+    free(trigger);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_rig: a front with its HTTP server, in this process, and clients that send exact bytes.
+ *
+ * One thread: whenever a client waits, rig_turn lets the loop turn. Paths choose what the handlers
+ * do: /echo takes a body of up to ECHO_MOST bytes and sends it back, /park waits for rig_release,
+ * /refused is answered by `head`, anything else takes no body and gets 200.
+ */
+#ifndef WAKEGATE_TESTS_HTTP_RIG_H
+#define WAKEGATE_TESTS_HTTP_RIG_H
+
+#include "tests/check.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gateway/core/buf.h"
+#include "gateway/core/metrics.h"
+#include "gateway/net/address.h"
+#include "gateway/net/front.h"
+
+enum { ECHO_MOST = 4000, PARKED_MOST = 3000, REPLY_MOST = 1024 * 1024 };
+
+/* A client gives up after so long; nothing asserts how long anything takes. */
+static const uint64_t patience_ns = 20 * UINT64_C(1000000000);
+
+struct rig {
+    uv_loop_t loop;
+    struct turn turn;
+    struct front *front;
+    bool closed;
+    unsigned heads, requests, faults;
+    enum http_fault last_fault;
+    char last_path[256], last_method[32], last_peer[64];
+    struct exchange *parked[PARKED_MOST];
+    size_t parked_count;
+};
+
+struct client {
+    struct rig *rig;
+    int fd;
+    struct buf in; /* received, not taken yet */
+    bool over;     /* the server closed it */
+};
+
+struct reply {
+    unsigned status;
+    char head[2048]; /* with the status line, without the empty line */
+    char body[8192];
+    size_t body_len;
+};
+
+static inline void rig_answer(struct exchange *exchange, unsigned status, struct slice body)
+{
+    const struct http_answer answer = {
+        .status = status, .content_type = "text/plain", .body = body};
+
+    exchange_answer(exchange, &answer);
+}
+
+static inline void rig_on_head(void *context, struct exchange *exchange)
+{
+    struct rig *rig = context;
+
+    rig->heads++;
+    snprintf(rig->last_path, sizeof(rig->last_path), "%.*s", SLICE_ARG(exchange->path));
+    snprintf(rig->last_method, sizeof(rig->last_method), "%.*s", SLICE_ARG(exchange->method));
+    snprintf(rig->last_peer, sizeof(rig->last_peer), "%s", exchange->peer);
+    if (slice_eq(exchange->path, SLICE("/echo")) || slice_eq(exchange->path, SLICE("/park")))
+        exchange->max_body = ECHO_MOST;
+    if (slice_eq(exchange->path, SLICE("/refused")))
+        rig_answer(exchange, 404, SLICE("refused"));
+}
+
+static inline void rig_on_request(void *context, struct exchange *exchange)
+{
+    struct rig *rig = context;
+
+    rig->requests++;
+    if (slice_eq(exchange->path, SLICE("/park"))) {
+        assert_true(rig->parked_count < PARKED_MOST);
+        rig->parked[rig->parked_count++] = exchange;
+        return;
+    }
+    rig_answer(exchange, 200,
+               slice_eq(exchange->path, SLICE("/echo")) ? exchange->request.body : SLICE("hello"));
+}
+
+static inline void rig_on_fault(void *context, struct exchange *exchange, enum http_fault fault)
+{
+    static const unsigned statuses[] = {[FAULT_BAD_REQUEST] = 400,
+                                        [FAULT_TOO_LARGE] = 413,
+                                        [FAULT_NO_LENGTH] = 411,
+                                        [FAULT_EXPECTATION] = 417,
+                                        [FAULT_TOO_MANY_HEADERS] = 431};
+    struct rig *rig = context;
+
+    rig->faults++;
+    rig->last_fault = fault;
+    rig_answer(exchange, statuses[fault], SLICE("fault"));
+}
+
+static inline struct front_settings rig_settings(void)
+{
+    return (struct front_settings){.listen = {SLICE("127.0.0.1:0")},
+                                   .listen_count = 1,
+                                   .connections = 5000,
+                                   .connections_per_address = 5000,
+                                   .head_ms = 60000,
+                                   .body_ms = 60000,
+                                   .idle_ms = 60000};
+}
+
+static inline struct rig *rig_new(const struct front_settings *settings)
+{
+    struct rig *rig = mem_new(sizeof(*rig));
+    struct err err = {""};
+    const struct http_handlers handlers = {
+        .head = rig_on_head, .request = rig_on_request, .fault = rig_on_fault, .context = rig};
+
+    uv_loop_init(&rig->loop);
+    turn_open(&rig->turn, &rig->loop);
+    if (!front_open(settings, &rig->turn, &handlers, &rig->front, &err))
+        fail_msg("%s", err.text);
+    return rig;
+}
+
+static inline void rig_turn(struct rig *rig)
+{
+    if (uv_run(&rig->loop, UV_RUN_NOWAIT) != 0)
+        poll(NULL, 0, 1);
+    uv_run(&rig->loop, UV_RUN_NOWAIT);
+}
+
+static inline void rig_closed(void *context)
+{
+    ((struct rig *)context)->closed = true;
+}
+
+static inline void rig_free(struct rig *rig)
+{
+    front_close(rig->front, rig_closed, rig);
+    turn_close(&rig->turn);
+    uv_run(&rig->loop, UV_RUN_DEFAULT);
+    assert_true(rig->closed);
+    assert_int_equal(*metrics_value(METRIC_CONNECTIONS, NULL, NULL, NULL), 0);
+    assert_int_equal(uv_loop_close(&rig->loop), 0);
+    metrics_free();
+    free(rig);
+}
+
+#define RIG_WAIT(rig, condition)                                                                   \
+    for (uint64_t until = uv_hrtime() + patience_ns; !(condition); rig_turn(rig))                  \
+    assert_true(uv_hrtime() < until)
+
+static inline void rig_turns(struct rig *rig, int count)
+{
+    while (count-- > 0)
+        rig_turn(rig);
+}
+
+static inline void rig_release(struct rig *rig, size_t index)
+{
+    rig_answer(rig->parked[index], 200, SLICE("late"));
+}
+
+static inline struct client dial_address(struct rig *rig, const union address *address)
+{
+    struct client client = {.rig = rig, .in = BUF_INIT(REPLY_MOST)};
+
+    client.fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(client.fd >= 0);
+    assert_int_equal(connect(client.fd, &address->any, address_len(address)), 0);
+    return client;
+}
+
+static inline union address rig_address(const struct rig *rig, size_t index)
+{
+    struct slice url = slice_from(front_address(rig->front, index));
+    union address address;
+    struct err err = {""};
+
+    if (slice_starts(url, SLICE("http://")))
+        url = slice_from_at(url, 7);
+    if (!address_parse(url, &address, &err))
+        fail_msg("%s", err.text);
+    return address;
+}
+
+static inline struct client dial(struct rig *rig)
+{
+    union address address = rig_address(rig, 0);
+
+    return dial_address(rig, &address);
+}
+
+static inline void hang_up(struct client *client)
+{
+    close(client->fd);
+    buf_release(&client->in);
+}
+
+/* false: the connection is gone. */
+static inline bool say_bytes(struct client *client, struct slice bytes)
+{
+    uint64_t until = uv_hrtime() + patience_ns;
+
+    while (bytes.len > 0) {
+        ssize_t sent = send(client->fd, bytes.data, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN)
+            return false;
+        if (sent > 0)
+            bytes = slice_from_at(bytes, (size_t)sent);
+        else
+            rig_turn(client->rig);
+        assert_true(uv_hrtime() < until);
+    }
+    return true;
+}
+
+static inline bool say(struct client *client, const char *text)
+{
+    return say_bytes(client, slice_from(text));
+}
+
+static inline void take_in(struct client *client)
+{
+    char *room = buf_reserve(&client->in, 65536);
+
+    assert_non_null(room);
+    ssize_t len = recv(client->fd, room, 65536, MSG_DONTWAIT);
+    if (len > 0)
+        client->in.len += (size_t)len;
+    else if (len == 0 || errno != EAGAIN)
+        client->over = true;
+}
+
+static inline const char *end_of_head(const struct client *client)
+{
+    return client->in.len == 0 ? NULL : memmem(client->in.data, client->in.len, "\r\n\r\n", 4);
+}
+
+/* false: the connection ended before an answer came. */
+static inline bool hear(struct client *client, struct reply *reply)
+{
+    uint64_t until = uv_hrtime() + patience_ns;
+
+    memset(reply, 0, sizeof(*reply));
+    for (;;) {
+        const char *end = end_of_head(client);
+        size_t head = end ? (size_t)(end - client->in.data) + 4 : 0;
+        if (end) {
+            snprintf(reply->head, sizeof(reply->head), "%.*s", (int)head, client->in.data);
+            reply->status = (unsigned)strtoul(reply->head + 9, NULL, 10);
+            const char *length = strcasestr(reply->head, "\r\nContent-Length:");
+            size_t body = length ? strtoul(length + 17, NULL, 10) : 0;
+            if (strcmp(client->rig->last_method, "HEAD") == 0 || reply->status == 100)
+                body = 0;
+            if (client->in.len >= head + body) {
+                reply->body_len = body;
+                assert_true(body < sizeof(reply->body));
+                memcpy(reply->body, client->in.data + head, body);
+                buf_consume(&client->in, head + body);
+                return true;
+            }
+        }
+        if (client->over)
+            return false;
+        rig_turn(client->rig);
+        take_in(client);
+        assert_true(uv_hrtime() < until);
+    }
+}
+
+/* The server closes the connection, and sent nothing more than was heard. */
+static inline void assert_ends(struct client *client)
+{
+    for (uint64_t until = uv_hrtime() + patience_ns; !client->over; rig_turn(client->rig)) {
+        take_in(client);
+        assert_true(uv_hrtime() < until);
+    }
+    assert_int_equal(client->in.len, 0);
+}
+
+static inline void assert_hears(struct client *client, unsigned status, const char *body)
+{
+    struct reply reply;
+
+    assert_true(hear(client, &reply));
+    assert_int_equal(reply.status, status);
+    assert_string_equal(reply.body, body);
+}
+
+#endif
