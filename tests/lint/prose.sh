@@ -26,7 +26,7 @@ find gateway dialects relay tests -name node_modules -prune -o -name '*.[ch]' -p
         prose += length(text)
         if (/\*\//) open = 0
     }
-    END { finish(); exit bad } || bad=1
+    END { finish(); exit bad }' || bad=1
 
 while IFS= read -r -d '' script; do
     head -n 8 "$script" | awk -v name="$script" '
