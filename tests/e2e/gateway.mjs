@@ -110,7 +110,7 @@ export class Gateway {
         if (found.length >= count) return found[count - 1]
         if (!this.running) throw new Error(`wakegate ended before it logged "${event}":\n${this.everything()}`)
       },
-      `"${event}" is logged:\n${this.everything()}`,
+      () => `"${event}" is logged:\n${this.everything()}`,
       limit
     )
   }

@@ -6,6 +6,7 @@ import { before, after, test } from 'node:test'
 import { request } from './http.mjs'
 import { route, startGateway, trigger } from './gateway.mjs'
 import { startRuntime } from './runtimes.mjs'
+import { pause, until } from './until.mjs'
 import { framed, framings, handle, hmacHex, instruction, newWake, secret, seconds, textDialects, textOf } from './wakes.mjs'
 
 const inbound = Object.keys(framings)
@@ -137,9 +138,8 @@ test('equal wakes at once: one run, everybody told of it', async () => {
   const began = runtime.runs.length
   runtime.behave('park')
   const answers = Array.from({ length: 8 }, () => gateway.wake('agentchat-claude-code', 'agentchat', wake))
-  const { until } = await import('./until.mjs')
   await until(() => runtime.parked === 1, 'the runtime has the wake')
-  await new Promise(resolve => setTimeout(resolve, 300))
+  await pause(300)
   assert.equal(runtime.parked, 1)
   runtime.unpark()
   for (const { status, json } of await Promise.all(answers)) {
