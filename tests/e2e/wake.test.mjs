@@ -7,7 +7,7 @@ import { request } from './http.mjs'
 import { route, startGateway, trigger } from './gateway.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { pause, until } from './until.mjs'
-import { framed, framings, handle, hmacHex, instruction, newWake, secret, seconds, textDialects, textOf } from './wakes.mjs'
+import { bearerDialects, framed, framings, handle, hmacHex, instruction, newWake, secret, seconds, textDialects, textOf } from './wakes.mjs'
 
 const inbound = Object.keys(framings)
 const outbound = ['claude-code', 'openclaw', 'hermes', 'poke', 'grok', 'standard-webhooks', 'agentchat']
@@ -85,7 +85,7 @@ for (const dialect of inbound) {
       { ...right, headers: { 'content-type': 'application/json' } },
       { ...right, headers: { 'content-type': 'application/json', 'x-webhook-signature': 'x', authorization: 'Basic eDp5' } }
     ]
-    if (!textDialects.includes(dialect)) attempts.push({ ...right, body: right.body + ' ' })
+    if (!bearerDialects.includes(dialect)) attempts.push({ ...right, body: right.body + ' ' })
     const texts = new Set()
     for (const attempt of attempts) {
       const answer = await request(at, attempt)

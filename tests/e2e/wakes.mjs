@@ -73,6 +73,9 @@ export const framings = {
   poke(wake, { secret: key = secret, attempt, body = JSON.stringify({ message: textOf(wake, attempt) }) } = {}) {
     return { headers: { authorization: `Bearer ${key}` }, body }
   },
+  'bearer-json'(wake, { secret: key = secret, body = JSON.stringify(wake) } = {}) {
+    return { headers: { authorization: `Bearer ${key}` }, body }
+  },
   'standard-webhooks'(wake, { secret: key = standardSecret, at = seconds(), body = JSON.stringify(wake) } = {}) {
     const id = wake.delivery_id
     const bytes = Buffer.from(key.replace(/^whsec_/, ''), 'base64')
@@ -89,6 +92,8 @@ export const framings = {
 
 export const secretFor = dialect => (dialect === 'standard-webhooks' ? standardSecret : secret)
 export const textDialects = ['claude-code', 'openclaw', 'poke']
+/** Those whose proof does not cover the body. */
+export const bearerDialects = [...textDialects, 'bearer-json']
 
 /** A whole request for `dialect`, to be given to request(). */
 export function framed(dialect, wake, options) {
