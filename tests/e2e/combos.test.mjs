@@ -50,7 +50,7 @@ test('first: one that refuses connections leads on', async t => {
 })
 
 test('first: paced leads on', async t => {
-  const { runtimes, send } = await combo(t, ['poke', 'grok'], (a, b) => ({ first: [trigger(a, { per_hour: 1, burst: 1 }), trigger(b)] }))
+  const { runtimes, send } = await combo(t, ['poke', 'grok'], (a, b) => ({ first: [trigger(a, { pace: { per_hour: 1, burst: 1 } }), trigger(b)] }))
   for (let i = 0; i < 3; i++) assert.equal((await send(newWake())).json.status, 'relayed')
   assert.deepEqual(counts(runtimes), [1, 2])
 })

@@ -224,7 +224,7 @@ test('a target that is not idempotent gets a fresh connection each time', async 
 // --- pacing, load --------------------------------------------------------------------------------
 
 test('paced: an empty bucket is 503 with Retry-After and the id stays free', async t => {
-  const { runtime, send } = await relayTo(t, 'claude-code', { target: { per_hour: 1800, burst: 2 } })
+  const { runtime, send } = await relayTo(t, 'claude-code', { target: { pace: { per_hour: 1800, burst: 2 } } })
   for (let i = 0; i < 2; i++) assert.equal((await send(newWake())).json.status, 'relayed')
   const wake = newWake()
   expectError(await send(wake), 503, 'paced', [1, 2])
@@ -237,7 +237,7 @@ test('paced: an empty bucket is 503 with Retry-After and the id stays free', asy
 })
 
 test('a duplicate takes no token', async t => {
-  const { send } = await relayTo(t, 'poke', { target: { per_hour: 1, burst: 1 } })
+  const { send } = await relayTo(t, 'poke', { target: { pace: { per_hour: 1, burst: 1 } } })
   const wake = newWake()
   assert.equal((await send(wake)).json.status, 'relayed')
   for (let i = 0; i < 3; i++) assert.equal((await send(wake)).json.status, 'duplicate')

@@ -61,7 +61,7 @@ test('many wakes, each sent to both at once, are each one run', async t => {
 })
 
 test('pacing holds across processes', async t => {
-  const { runtime, toOne, toTwo } = await pair(t, 'poke', { target: { per_hour: 60, burst: 3 } })
+  const { runtime, toOne, toTwo } = await pair(t, 'poke', { target: { pace: { per_hour: 60, burst: 3 } } })
   const answers = []
   for (let i = 0; i < 4; i++) {
     answers.push(await toOne(newWake()))
@@ -195,7 +195,7 @@ test('a password is sent, and a wrong one is told without being shown', async t 
 })
 
 test('records end: every key that a wake leaves has a time to live', async t => {
-  const { redis, toOne } = await pair(t, 'poke', { target: { per_hour: 1000, burst: 10 } })
+  const { redis, toOne } = await pair(t, 'poke', { target: { pace: { per_hour: 1000, burst: 10 } } })
   await toOne(newWake())
   const keys = (await redis.command('KEYS', '*')).split('\r\n').filter((line, i) => i > 0 && i % 2 === 0 && line)
   assert.ok(keys.length >= 1)
