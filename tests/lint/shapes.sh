@@ -19,6 +19,7 @@ files | xargs -0 awk '
         gsub(/\\./, "", code)
         gsub(/"[^"]*"/, "\"\"", code)
         gsub(/\047[^\047]*\047/, "0", code)
+        gsub(/[{ ]\.[a-z0-9_]+ = /, "{", code) # a designated initialiser
         gsub(/\/\*([^*]|\*[^\/])*\*\//, "", code)
         if (comment && !sub(/^.*\*\//, "", code)) code = ""
         else comment = 0
