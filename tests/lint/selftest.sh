@@ -99,4 +99,16 @@ finds syntax tests/planted.mjs 'function ('
 printf '#!/bin/bash\n' >"$copy/tests/planted.sh" && chmod +x "$copy/tests/planted.sh"
 finds syntax tests/planted.sh 'if true; then'
 
+# clang-tidy would take long over a whole copy, so its fault stands in a tree of its own.
+small=$copy/small
+mkdir -p "$small/relay" "$small/build/test"
+cp .clang-tidy "$small/"
+printf '%sint planted(const int *at);\nint planted(const int *at)\n{\n    if (!at)\n        return *at;\n    return 0;\n}\n' "$head" >"$small/relay/planted.c"
+printf '[{"directory": "%s", "file": "%s/relay/planted.c", "command": "cc -c %s/relay/planted.c"}]' \
+    "$small" "$small" "$small" >"$small/build/test/compile_commands.json"
+if output=$(tests/lint/tidy.sh "$small" 2>&1) || ! grep -q 'planted.c:.*NullDereference' <<<"$output"; then
+    echo "tidy does not find a null pointer that is used"
+    bad=1
+fi
+
 exit $bad
