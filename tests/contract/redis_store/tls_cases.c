@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that speaks TLS, with certificates made for this run. */
+#include "tests/contract/redis_store/rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gateway/core/buf.h"
+
+/* In the directory, with $A and $B. */
+static void shell(const char *command, const char *a, const char *b)
+{
+    struct buf line = BUF_INIT(8192);
+
+    buf_appendf(&line, "cd %s && A=%s && B=%s && { %s; } >openssl.log 2>&1", directory, a, b,
+                command);
+    if (system(buf_text(&line)) != 0)
+        fail_msg("%s", buf_text(&line));
+    buf_release(&line);
+}
+
+static void make_authority(const char *name)
+{
+    shell("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
+          "-subj /CN=$A -keyout $A.key -out $A.pem",
+          name, "");
+}
+
+static void make_certificate(const char *name, const char *names)
+{
+    shell("echo subjectAltName=$B >$A.ext && "
+          "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=$A "
+          "-keyout $A.key -out $A.csr && "
+          "openssl x509 -req -in $A.csr -CA good.pem -CAkey good.key -CAcreateserial -days 2 "
+          "-extfile $A.ext -out $A.pem",
+          name, names);
+}
+
+static void begin(struct server *server, const char *names)
+{
+    char port[16], certificate[PATH_SIZE], key[PATH_SIZE];
+    const char *const args[] = {"--tls-port",
+                                port,
+                                "--tls-cert-file",
+                                certificate,
+                                "--tls-key-file",
+                                key,
+                                "--tls-auth-clients",
+                                "no",
+                                NULL};
+
+    make_authority("good");
+    make_authority("other");
+    make_certificate("server", names);
+    server_init(server, "tls");
+    server->tls_port = server_free_port();
+    snprintf(port, sizeof(port), "%u", server->tls_port);
+    snprintf(certificate, sizeof(certificate), "%s/server.pem", directory);
+    snprintf(key, sizeof(key), "%s/server.key", directory);
+    server_start(server, args);
+}
+
+static void open_at(struct rig *rig, const struct server *server, const char *host,
+                    const char *ca_file)
+{
+    char url[URL_SIZE];
+
+    snprintf(url, sizeof(url), "rediss://%s:%u%s%s%s%s", host, server->tls_port,
+             ca_file ? "?ca_file=" : "", ca_file ? directory : "", ca_file ? "/" : "",
+             ca_file ? ca_file : "");
+    rig_open(rig, url);
+}
+
+static void expect_down(const struct server *server, const char *host, const char *ca_file,
+                        const char *text)
+{
+    struct rig rig;
+
+    open_at(&rig, server, host, ca_file);
+    rig_until_down(&rig, text);
+    rig_close(&rig);
+}
+
+static void good(void **state)
+{
+    enum { MANY = 3000 };
+    struct server server;
+    struct rig rig;
+    struct question *questions = mem_new(MANY * sizeof(*questions));
+
+    (void)state;
+    begin(&server, "IP:127.0.0.1,DNS:localhost");
+    open_at(&rig, &server, "127.0.0.1", "good.pem");
+    rig_until_up(&rig);
+    for (size_t i = 0; i < MANY; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "k%zu", i);
+        rig_start(&rig, &questions[i], key);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        rig_finish(&rig, &questions[i]);
+        assert_int_equal(questions[i].op.answer, STORE_CLAIMED);
+    }
+    rig_close(&rig);
+    free(questions);
+    open_at(&rig, &server, "localhost", "good.pem");
+    rig_until_up(&rig);
+    server_stop(&server);
+    rig_until_down(&rig, "");
+    rig_close(&rig);
+}
+
+static void wrong_authority(void **state)
+{
+    struct server server;
+
+    (void)state;
+    begin(&server, "IP:127.0.0.1,DNS:localhost");
+    expect_down(&server, "127.0.0.1", "other.pem", "the certificate is not good");
+    expect_down(&server, "127.0.0.1", NULL, "the certificate is not good");
+    server_stop(&server);
+}
+
+static void wrong_host(void **state)
+{
+    struct server server;
+
+    (void)state;
+    begin(&server, "IP:127.0.0.2,DNS:redis.example,DNS:127.0.0.1");
+    expect_down(&server, "127.0.0.1", "good.pem", "IP address mismatch");
+    expect_down(&server, "localhost", "good.pem", "ostname mismatch");
+    server_stop(&server);
+}
+
+static void plain_where_tls_is_wanted(void **state)
+{
+    struct server server;
+
+    (void)state;
+    begin(&server, "IP:127.0.0.1");
+    unsigned tls_port = server.tls_port;
+    server.tls_port = server.port;
+    expect_down(&server, "127.0.0.1", "good.pem", "no TLS handshake in time");
+    server.tls_port = tls_port;
+    server_stop(&server);
+}
+
+static void certificates_that_cannot_be_read(void **state)
+{
+    struct server server;
+    struct store *store = NULL;
+    struct err err = {0};
+
+    (void)state;
+    begin(&server, "IP:127.0.0.1");
+    expect_down(&server, "127.0.0.1", "server.key", "server.key: ");
+    server_stop(&server);
+    assert_false(store_open(SLICE("rediss://h?ca_file=/no/such"), 1, NULL, &store, &err));
+    assert_string_equal(err.text, "the store's ca_file /no/such: No such file or directory");
+}
+
+const struct CMUnitTest tls_cases[] = {
+    cmocka_unit_test(good),
+    cmocka_unit_test(wrong_authority),
+    cmocka_unit_test(wrong_host),
+    cmocka_unit_test(plain_where_tls_is_wanted),
+    cmocka_unit_test(certificates_that_cannot_be_read),
+};
+const size_t tls_case_count = sizeof(tls_cases) / sizeof(tls_cases[0]);
