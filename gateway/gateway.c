@@ -179,7 +179,7 @@ static void close_all(struct gateway *gateway)
     front_close(gateway->front, NULL, NULL);
     if (gateway->admin)
         front_close(gateway->admin, NULL, NULL);
-    ops_close(&gateway->ops);
+    ops_close(&gateway->ops, NULL, NULL);
     config_free(gateway->config);
     store_close(gateway->world.store, NULL, NULL);
     http_client_close(gateway->world.http, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main: the table of subcommands. It dispatches, and it is all there is to print as usage. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,34 +4,11 @@
  * wrong with it in one run. Warnings do not make it fail.
  */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "gateway/cli/cli.h"
+#include "gateway/cli/options.h"
 #include "gateway/config.h"
-
-static const char usage[] = "usage: wakegate check [--config FILE]\n"
-                            "Without it: the file that WAKEGATE_CONFIG names, or wakegate.json.\n";
-
-/* false: the command line is wrong. A NULL path: help is wanted. */
-static bool read_options(int argc, char **argv, const char **path)
-{
-    static const char option[] = "--config=";
-
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            *path = NULL;
-        else if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
-            *path = argv[++i];
-        else if (strncmp(argv[i], option, strlen(option)) == 0)
-            *path = argv[i] + strlen(option);
-        else
-            return false;
-        if (!*path)
-            return true;
-    }
-    return true;
-}
 
 static void print_lines(const char *kind, struct slice lines)
 {
@@ -66,16 +43,11 @@ static void print_summary(const struct settings_report *report, const struct con
 int cli_check(int argc, char **argv)
 {
     const char *path = config_path();
+    const struct option_row rows[] = {{.name = "--config", .values = &path}};
     struct settings_report report;
 
-    if (!read_options(argc, argv, &path)) {
-        fputs(usage, stderr);
-        return 2;
-    }
-    if (!path) {
-        fputs(usage, stdout);
-        return 0;
-    }
+    if (!options_read(argc, argv, rows, 1))
+        return CLI_USAGE;
     settings_report_init(&report, path);
     struct config *config = config_read(&report, environ);
     if (config)
@@ -84,7 +56,7 @@ int cli_check(int argc, char **argv)
     print_lines("warning", buf_slice(&report.warnings));
     print_summary(&report, config);
     fflush(stdout);
-    int status = report.mistake_count > 0 ? 1 : 0;
+    int status = report.mistake_count > 0 ? CLI_FAILED : CLI_OK;
     config_free(config);
     settings_report_release(&report);
     return status;

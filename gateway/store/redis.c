@@ -2,6 +2,7 @@
 /* The only file that knows hiredis. Its formatter and its reader are used, not its connections,
  * which in Debian 12 know neither TLS nor time-outs. */
 #include "gateway/store/redis.h"
+#include "gateway/store/store.h"
 
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
@@ -136,4 +137,12 @@ bool redis_reader_next(struct redis_reader *reader, struct redis_reply *reply, s
     reader->last = object;
     *reply = describe(reader->last);
     return true;
+}
+
+#define TEXT_OF(number)             #number
+#define DOTTED(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *store_redis_library(void)
+{
+    return DOTTED(HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
 }

@@ -53,9 +53,10 @@ struct redis_link {
     void *closed_context;
 };
 
-static void end_unsure(struct redis_link *link, struct store_op *op, const struct err *why)
+static void end_badly(struct redis_link *link, struct store_op *op, enum store_answer answer,
+                      const struct err *why)
 {
-    op->answer = STORE_UNSURE;
+    op->answer = answer;
     op->answer_ms = 0;
     op->err = *why;
     err_wrap(&op->err, "Redis at %s", link->url.place);
@@ -102,7 +103,7 @@ static void give_up(struct redis_link *link, const struct err *why, bool lasting
     link->failures++;
     buf_clear(&link->out);
     for (op = take_oldest(link); op; op = take_oldest(link))
-        end_unsure(link, op, why);
+        end_badly(link, op, STORE_UNSURE, why);
     deadline_set(&link->deadline, retry_wait(link->failures, lasting));
 }
 
@@ -130,7 +131,7 @@ static void send_operation(struct redis_link *link, struct store_op *op, const c
 
     redis_script_command(&link->command, op, sha, link->window_ms);
     if (!redis_command_write(&link->command, &link->out)) {
-        end_unsure(link, op, &full);
+        end_badly(link, op, STORE_DOWN, &full);
         return;
     }
     op->next = NULL;
@@ -147,7 +148,7 @@ void redis_link_send(struct redis_link *link, struct store_op *op)
     if (link->state == LINK_READY)
         send_operation(link, op, link->shas[op->verb]);
     else
-        end_unsure(link, op, &link->why);
+        end_badly(link, op, STORE_DOWN, &link->why);
 }
 
 /* --- answers in --- */
@@ -207,7 +208,7 @@ static void take_error(struct redis_link *link, struct store_op *op, struct slic
         send_operation(link, op, NULL); /* its text, which the server then keeps */
         return;
     }
-    end_unsure(link, op, &why);
+    end_badly(link, op, STORE_DOWN, &why);
     if (fault.wrong_node)
         leave(link, &why, fault.lasting);
 }
@@ -226,7 +227,7 @@ static void take_answer(struct redis_link *link, const struct redis_reply *reply
         return;
     }
     if (op)
-        end_unsure(link, op, &odd);
+        end_badly(link, op, STORE_UNSURE, &odd);
     leave(link, &odd, false);
 }
 

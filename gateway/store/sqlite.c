@@ -331,3 +331,8 @@ void sqlite_close(struct sqlite *sqlite)
     buf_release(&sqlite->owner);
     free(sqlite);
 }
+
+const char *store_sqlite_library(void)
+{
+    return sqlite3_libversion();
+}

@@ -26,7 +26,8 @@ static const char *const verbs[] = {
 static const char *const answers[] = {
     [STORE_OK] = "ok",           [STORE_LOST] = "lost",           [STORE_CLAIMED] = "claimed",
     [STORE_RELAYED] = "relayed", [STORE_IN_FLIGHT] = "in_flight", [STORE_HELD] = "held",
-    [STORE_RESTING] = "resting", [STORE_PACED] = "paced",         [STORE_UNSURE] = "unsure",
+    [STORE_RESTING] = "resting", [STORE_PACED] = "paced",         [STORE_DOWN] = "down",
+    [STORE_UNSURE] = "unsure",
 };
 
 /* The URL stays out of the text: it may hold a password. */
@@ -53,7 +54,8 @@ static void counted(struct op *op)
     struct store_op *store_op = CONTAINER_OF(op, struct store_op, op);
 
     ++*metrics_value(METRIC_STORE, verbs[store_op->verb], answers[store_op->answer], NULL);
-    *metrics_value(METRIC_STORE_UP, NULL, NULL, NULL) = store_op->answer != STORE_UNSURE;
+    *metrics_value(METRIC_STORE_UP, NULL, NULL, NULL) =
+        store_op->answer != STORE_UNSURE && store_op->answer != STORE_DOWN;
     store_op->done(op);
 }
 

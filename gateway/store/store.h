@@ -35,7 +35,7 @@ enum store_answer {
     STORE_RESTING,   /* claim: the gate rests for another `answer_ms`; the key is as before */
     STORE_PACED,     /* claim: the next token comes in `answer_ms`; the key is as before */
 
-    STORE_DOWN,  /* any: the store was not asked, so nothing happened; `err` says why */
+    STORE_DOWN,  /* any: the store was not asked, or said no: nothing happened; `err` says why */
     STORE_UNSURE /* any: asked, and nobody knows whether it was done; `err` says why */
 };
 
@@ -104,6 +104,10 @@ extern const struct store_impl store_redis, store_rediss, store_redis_unix, stor
 bool store_open(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
                 struct err *err);
 void store_close(struct store *store, void (*closed)(void *context), void *context);
+
+/* The versions of hiredis and SQLite. */
+const char *store_redis_library(void);
+const char *store_sqlite_library(void);
 
 void store_ping(struct store *store, struct store_op *op, void (*done)(struct op *op));
 void store_claim(struct store *store, struct store_op *op, void (*done)(struct op *op));
