@@ -9,7 +9,7 @@
 #ifndef WAKEGATE_NET_HEAD_H
 #define WAKEGATE_NET_HEAD_H
 
-#include "gateway/net/http_server.h"
+#include "gateway/core/request.h"
 
 enum expectation { EXPECT_NOTHING, EXPECT_CONTINUE, EXPECT_UNKNOWN };
 
@@ -20,18 +20,11 @@ struct head { /* what the head says of the body */
     enum expectation expectation;
 };
 
-/* false: a shape that must not pass; the request gets 400 and its connection is closed. */
-bool head_read(const struct request *request, struct slice version, struct head *head);
-
-/* Is that all that stands in the head? libmicrohttpd 0.9.75 cuts values at a NUL, glues folded
- * lines to the wrong field and takes a line that begins with a colon for the end of the head. All
- * of it shows in what stands between the fields. The slices lie where the library parsed them in
- * place, and `end` is the end of the head there. */
-bool head_is_seamless(const struct request *request, struct slice version, const char *end);
-
-/* Refused before its body is read? Asked when `head` has set the exchange's max_body. */
-bool head_is_refused(const struct head *head, const struct exchange *exchange,
-                     enum http_fault *fault);
+/* false: a shape that must not pass; the request gets 400 and its connection is closed. The slices
+ * lie where the library parsed them in place, and `end` is the end of the head there: what stands
+ * between the fields tells of bytes that the library hides. */
+bool head_read(const struct request *request, struct slice version, const char *end,
+               struct head *head);
 
 /* True when bytes of a body follow the head. */
 bool head_has_body(const struct head *head);

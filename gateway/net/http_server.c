@@ -24,8 +24,8 @@
 #include "gateway/core/deadline.h"
 #include "gateway/net/address.h"
 #include "gateway/net/farewell.h"
-#include "gateway/net/head.h"
 #include "gateway/net/last_words.h"
+#include "gateway/net/reception.h"
 
 enum {
     POOL_BYTES = 8192, /* of each connection; about 500 less is what a head may have */
@@ -41,13 +41,14 @@ struct http_server {
     uv_poll_t poll;
     struct deadline timeout;
     struct farewell farewell;
-    struct wire *adding; /* inside MHD_add_connection */
+    struct wire *pending; /* added, not announced yet: 1.0 does so in its next run, 0.9 at once */
     bool draining, closing;
 };
 
 struct wire { /* one connection */
     struct http_server *server;
-    void *owner; /* what http_server_add was given */
+    struct wire *next; /* pending too */
+    void *owner;       /* what http_server_add was given */
     int fd;
     bool unread; /* answered before the whole request was read */
     char peer[ADDRESS_TEXT_SIZE];
@@ -61,8 +62,6 @@ struct held { /* one request */
     struct buf body;
     bool handed_over; /* `request` was called */
     bool parked;
-    bool answered;
-    bool close;  /* the connection does not outlive the answer */
     bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
     unsigned status;
     struct MHD_Response *response; /* to be queued */
@@ -95,15 +94,15 @@ void exchange_answer(struct exchange *exchange, const struct http_answer *answer
     struct held *held = CONTAINER_OF(exchange, struct held, exchange);
     struct http_server *server = held->wire->server;
 
-    assert(!held->answered);
-    held->answered = true;
+    assert(!exchange->answered);
+    exchange->answered = true;
     if (held->direct) {
         last_words(held->wire->fd, answer, MHD_get_reason_phrase_for(answer->status));
         return;
     }
-    held->close = held->close || answer->close || server->draining;
+    exchange->close = exchange->close || answer->close || server->draining;
     held->status = answer->status;
-    held->response = new_response(answer, held->close);
+    held->response = new_response(answer, exchange->close);
     if (!held->parked)
         return; /* the handler call that we are in goes on with it */
     held->parked = false;
@@ -134,40 +133,6 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static void fault(struct held *held, enum http_fault fault)
-{
-    const struct http_handlers *handlers = &held->wire->server->handlers;
-
-    held->close = held->wire->unread = true;
-    handlers->fault(handlers->context, &held->exchange, fault);
-}
-
-static bool is_sound(struct held *held, struct slice version)
-{
-    const struct request *request = &held->exchange.request;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(held->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    const char *end = held->exchange.method.data + info->header_size;
-
-    return head_is_seamless(request, version, end) && head_read(request, version, &held->head);
-}
-
-/* Calls `head` or `fault`; afterwards the request is answered, or its body is wanted. */
-static void judge_head(struct held *held, struct slice version, int header_count)
-{
-    const struct http_handlers *handlers = &held->wire->server->handlers;
-    bool too_many = header_count > LIMIT_HEADERS;
-    enum http_fault found = too_many ? FAULT_TOO_MANY_HEADERS : FAULT_BAD_REQUEST;
-
-    if (too_many || !is_sound(held, version)) {
-        fault(held, found);
-        return;
-    }
-    handlers->head(handlers->context, &held->exchange);
-    if (!held->answered && head_is_refused(&held->head, &held->exchange, &found))
-        fault(held, found);
-}
-
 static enum MHD_Result on_first_call(struct wire *wire, struct MHD_Connection *connection,
                                      const char *url, const char *method, const char *version,
                                      void **slot)
@@ -186,16 +151,21 @@ static enum MHD_Result on_first_call(struct wire *wire, struct MHD_Connection *c
     server->watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
-    judge_head(held, slice_from(version), count);
-    if (!held->answered && head_has_body(&held->head)) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const struct reception given = {.version = slice_from(version),
+                                    .end = method + info->header_size,
+                                    .too_many_headers = count > LIMIT_HEADERS};
+    receive_head(&given, &server->handlers, exchange, &held->head);
+    if (!exchange->answered) {
         held->body.max = exchange->max_body;
-        buf_reserve(&held->body, (size_t)held->head.length); /* 0 for a chunked one */
-    }
-    if (!held->answered)
+        if (held->head.length > 0)
+            buf_reserve(&held->body, (size_t)held->head.length);
         return MHD_YES;
-    if (!held->close && head_body_is_short(&held->head))
+    }
+    if (!exchange->close && head_body_is_short(&held->head))
         return MHD_YES; /* it is read and dropped, so that the connection can be kept */
-    wire->unread = wire->unread || head_has_body(&held->head);
+    wire->unread = exchange->close || head_has_body(&held->head);
     server->watch.body_done(wire->owner);
     return queue(held);
 }
@@ -205,10 +175,10 @@ static enum MHD_Result on_body(struct held *held, const char *bytes, size_t *len
     struct slice more = {.data = bytes, .len = *len};
 
     *len = 0; /* taken */
-    if (held->answered || buf_append(&held->body, more))
+    if (held->exchange.answered || buf_append(&held->body, more))
         return MHD_YES;
-    held->direct = true;
-    fault(held, FAULT_TOO_LARGE);
+    held->direct = held->wire->unread = true;
+    receive_fault(&held->wire->server->handlers, &held->exchange, FAULT_TOO_LARGE);
     return MHD_NO; /* closes */
 }
 
@@ -220,10 +190,10 @@ static enum MHD_Result on_whole(struct held *held)
         held->handed_over = true;
         held->exchange.request.body = buf_slice(&held->body);
         server->watch.body_done(held->wire->owner);
-        if (!held->answered)
+        if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
     }
-    if (held->answered)
+    if (held->exchange.answered)
         return queue(held);
     held->parked = true;
     MHD_suspend_connection(held->connection);
@@ -236,7 +206,7 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
 {
     struct http_server *server = context;
 
-    if (server->closing && (!*slot || !((struct held *)*slot)->answered))
+    if (server->closing && (!*slot || !((struct held *)*slot)->exchange.answered))
         return MHD_NO;
     if (!*slot) {
         const union MHD_ConnectionInfo *info =
@@ -271,6 +241,26 @@ static void drop_wire(struct wire *wire)
     free(wire);
 }
 
+static struct wire *take_pending(struct http_server *server, int fd)
+{
+    struct wire **at = &server->pending;
+
+    while (*at && (*at)->fd != fd)
+        at = &(*at)->next;
+    struct wire *found = *at;
+    if (found)
+        *at = found->next;
+    return found;
+}
+
+static void drop_pending(struct http_server *server, int fd)
+{
+    struct wire *wire = take_pending(server, fd);
+
+    if (wire)
+        drop_wire(wire);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -278,10 +268,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct wire *wire = *socket_context;
     char byte;
 
-    (void)connection;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *socket_context = server->adding;
-        server->adding = NULL;
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *socket_context = take_pending(server, info->connect_fd);
         return;
     }
     /* Its descriptor is closed after this call. */
@@ -295,14 +285,11 @@ void http_server_add(struct http_server *server, int fd, const struct sockaddr *
 {
     struct wire *wire = mem_new(sizeof(*wire));
 
-    *wire = (struct wire){.server = server, .owner = connection, .fd = fd};
+    *wire = (struct wire){.server = server, .next = server->pending, .owner = connection, .fd = fd};
     address_text(peer, wire->peer);
-    server->adding = wire;
-    MHD_add_connection(server->daemon, fd, peer, peer_len);
-    if (server->adding) { /* failed before it was announced; a later failure is notified */
-        server->adding = NULL;
-        drop_wire(wire);
-    }
+    server->pending = wire;
+    if (MHD_add_connection(server->daemon, fd, peer, peer_len) != MHD_YES)
+        drop_pending(server, fd);
     turn_want(&server->step);
 }
 
@@ -312,6 +299,8 @@ static void run(struct turn_step *step)
     MHD_UNSIGNED_LONG_LONG ms;
 
     MHD_run(server->daemon);
+    while (server->pending) /* failed without a notice */
+        drop_pending(server, server->pending->fd);
     if (MHD_get_timeout(server->daemon, &ms) == MHD_YES)
         deadline_set(&server->timeout, ms);
     else

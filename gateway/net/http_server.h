@@ -22,10 +22,11 @@ struct exchange {
     struct slice method;
     struct slice path; /* as sent, without the query; not percent-decoded */
     struct request request;
-    char peer[64];     /* the client's address as text; "unix" for a unix socket */
-    uint64_t began_us; /* steady time at which the request's head was complete */
-    size_t max_body;   /* set by `head`; 0: a body is refused with FAULT_TOO_LARGE */
-    void *context;     /* for the handlers */
+    char peer[64];        /* the client's address as text; "unix" for a unix socket */
+    uint64_t began_us;    /* steady time at which the request's head was complete */
+    size_t max_body;      /* set by `head`; 0: a body is refused with FAULT_TOO_LARGE */
+    void *context;        /* for the handlers; nothing is told when a body never comes to its end */
+    bool answered, close; /* the server's own */
 };
 
 enum http_fault {

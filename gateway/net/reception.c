@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gateway/net/reception.h"
+
+#include <assert.h>
+
+void receive_fault(const struct http_handlers *handlers, struct exchange *exchange,
+                   enum http_fault fault)
+{
+    exchange->close = true;
+    handlers->fault(handlers->context, exchange, fault);
+    assert(exchange->answered);
+}
+
+static bool is_refused(const struct exchange *exchange, const struct head *head,
+                       enum http_fault *fault)
+{
+    if (head->expectation == EXPECT_UNKNOWN) {
+        *fault = FAULT_EXPECTATION;
+        return true;
+    }
+    if (slice_eq(exchange->method, SLICE("POST")) && !head->has_length && !head->chunked) {
+        *fault = FAULT_NO_LENGTH;
+        return true;
+    }
+    *fault = FAULT_TOO_LARGE;
+    return head->length > exchange->max_body || (head->chunked && exchange->max_body == 0);
+}
+
+void receive_head(const struct reception *given, const struct http_handlers *handlers,
+                  struct exchange *exchange, struct head *head)
+{
+    enum http_fault fault;
+
+    if (given->too_many_headers) {
+        receive_fault(handlers, exchange, FAULT_TOO_MANY_HEADERS);
+        return;
+    }
+    if (!head_read(&exchange->request, given->version, given->end, head)) {
+        receive_fault(handlers, exchange, FAULT_BAD_REQUEST);
+        return;
+    }
+    handlers->head(handlers->context, exchange);
+    if (!exchange->answered && is_refused(exchange, head, &fault))
+        receive_fault(handlers, exchange, fault);
+}
