@@ -63,9 +63,10 @@ static void expect_mistake(const char *text, bool whole, const char *mistake)
     release(&opened);
 }
 
-#define CLAUDE "'dialect': 'claude-code', 'url': 'https://example.com/x', "
-#define TOKEN  "'token': {'env': 'TRIGGER_TEST_TOKEN'}"
-#define HERMES "'dialect': 'hermes', 'secret': {'env': 'TRIGGER_TEST_TOKEN'}, "
+#define CLAUDE   "'dialect': 'claude-code', 'url': 'https://example.com/x', "
+#define TOKEN    "'token': {'env': 'TRIGGER_TEST_TOKEN'}"
+#define STANDARD "'dialect': 'standard-webhooks', 'url': 'https://example.com/', "
+#define HERMES   "'dialect': 'hermes', 'secret': {'env': 'TRIGGER_TEST_TOKEN'}, "
 
 static void test_fine(void **state)
 {
@@ -79,8 +80,7 @@ static void test_fine(void **state)
         "'url': 'http://10.0.0.1:18789/hooks/wake', " TOKEN,
         HERMES "'scheme': 'hub', 'private': true, 'url': 'http://[fd00::1]/webhooks/x'",
         HERMES "'url': {'env': 'TRIGGER_TEST_URL'}",
-        "'dialect': 'standard-webhooks', 'url': 'https://example.com/x', "
-        "'secret': {'env': 'TRIGGER_TEST_KEY'}",
+        STANDARD "'secret': {'env': 'TRIGGER_TEST_KEY'}",
     };
 
     (void)state;
