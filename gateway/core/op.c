@@ -12,16 +12,16 @@ void op_begin(struct op *op, void (*done)(struct op *op))
     *op = (struct op){.done = done, .running = true};
 }
 
-static void come_back(uv_timer_t *timer)
+static void come_back(uv_idle_t *idle)
 {
-    (void)timer; /* the prepare handle does the work */
+    (void)idle; /* the prepare handle does the work */
 }
 
 void op_finish(struct op *op, struct turn *turn)
 {
     assert(op->running && !op->next);
     if (!turn->finished) /* the loop must neither sleep nor end before the queue is empty */
-        uv_timer_start(&turn->again, come_back, 0, 0);
+        uv_idle_start(&turn->again, come_back);
     *turn->finished_end = op;
     turn->finished_end = &op->next;
 }
@@ -69,9 +69,9 @@ static void turn_end(uv_prepare_t *prepare)
     }
     run_due(turn->late);
     if (any || turn->finished)
-        uv_timer_start(&turn->again, come_back, 0, 0);
+        uv_idle_start(&turn->again, come_back);
     else
-        uv_timer_stop(&turn->again);
+        uv_idle_stop(&turn->again);
 }
 
 void turn_open(struct turn *turn, uv_loop_t *loop)
@@ -81,7 +81,7 @@ void turn_open(struct turn *turn, uv_loop_t *loop)
     uv_prepare_init(loop, &turn->prepare);
     uv_prepare_start(&turn->prepare, turn_end);
     uv_unref((uv_handle_t *)&turn->prepare);
-    uv_timer_init(loop, &turn->again);
+    uv_idle_init(loop, &turn->again);
 }
 
 void turn_close(struct turn *turn)

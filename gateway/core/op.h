@@ -34,7 +34,7 @@ struct turn_step {
 struct turn {
     uv_loop_t *loop;
     uv_prepare_t prepare;
-    uv_timer_t again; /* makes the loop come back at once when a turn ended with work left */
+    uv_idle_t again; /* active while work is left, so that the loop neither sleeps nor ends */
     struct op *finished;
     struct op **finished_end;
     struct turn_step *early, *late;

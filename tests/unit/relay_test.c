@@ -109,7 +109,7 @@ static struct destination *make_destination(size_t leaves)
     to->id = mem_text(SLICE("d"));
     for (size_t i = 0; i < leaves; i++) {
         scene->targets[i] = (struct target){.kind = &fake_kind,
-                                            .id = i == 0 ? "one" : "two",
+                                            .id = mem_text(slice_from(i == 0 ? "one" : "two")),
                                             .hold_ms = 240000,
                                             .timeout_ms = 20000};
         to->leaves[i] =

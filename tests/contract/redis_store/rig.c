@@ -100,7 +100,7 @@ static void turn_until(struct rig *rig, const char *text)
         struct store_op ping = rig_ask(rig, NULL);
         if (!text && ping.answer == STORE_OK)
             return;
-        if (text && ping.answer == STORE_UNSURE && strstr(ping.err.text, text))
+        if (text && ping.answer != STORE_OK && strstr(ping.err.text, text))
             return;
         if ((uv_hrtime() - begin) / 1000000 > PATIENCE_MS)
             fail_msg("waited for \"%s\", last was answer %d, \"%s\"", text ? text : "up",
