@@ -60,7 +60,7 @@ struct store_op rig_ask(struct rig *rig, const char *key);
 void rig_until_up(struct rig *rig);
 void rig_until_down(struct rig *rig, const char *text);
 
-extern const struct CMUnitTest fault_cases[], fake_cases[], tls_cases[];
-extern const size_t fault_case_count, fake_case_count, tls_case_count;
+extern const struct CMUnitTest fault_cases[], tls_cases[];
+extern const size_t fault_case_count, tls_case_count;
 
 #endif
