@@ -208,6 +208,7 @@ int main(void)
         return EXIT_FAILURE;
     }
     failed += run("fault", fault_cases, fault_case_count);
+    failed += run("record", record_cases, record_case_count);
     failed += run("fake", fake_cases, sizeof(fake_cases) / sizeof(fake_cases[0]));
     failed += run("tls", tls_cases, tls_case_count);
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
