@@ -5,6 +5,7 @@
  */
 #include "gateway/store/redis_link.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,7 @@ struct redis_link {
     struct store_op *sent, **sent_end;         /* the oldest first */
     struct deadline deadline;
     bool has_deadline, overdue;
-    unsigned failures; /* since it last was usable */
+    unsigned failures; /* since an operation was last answered */
     struct err why;    /* it is not usable */
     void (*closed)(void *context);
     void *closed_context;
@@ -167,7 +168,6 @@ static void warn_of_eviction(const struct redis_link *link, struct slice info)
 static void become_ready(struct redis_link *link)
 {
     link->state = LINK_READY;
-    link->failures = 0;
     link->why = (struct err){0};
     deadline_clear(&link->deadline);
     log_note(LOG_INFO, "store_up", "Redis at %s", link->url.place);
@@ -223,6 +223,7 @@ static void take_answer(struct redis_link *link, const struct redis_reply *reply
         return;
     }
     if (op && redis_script_answer(op, reply->text)) {
+        link->failures = 0;
         op_finish(&op->op, link->turn);
         return;
     }
@@ -388,6 +389,7 @@ static void on_deadline_closed(struct deadline *deadline)
 
 void redis_link_close(struct redis_link *link, void (*closed)(void *context), void *context)
 {
+    assert(!link->sent);
     link->state = LINK_CLOSING;
     link->closed = closed;
     link->closed_context = context;

@@ -18,7 +18,7 @@
     "local owner, window, length = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])\n" \
     "local t = redis.call('TIME')\n" \
     "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n" \
-    "local record, gate = unpack(redis.call('MGET', unpack(KEYS)))\n" \
+    "local record = redis.call('GET', KEYS[1])\n" \
     "local state, since, span, by = 'F', now, 0, ''\n" \
     "if record then\n" \
     "  state, since, span, by = string.match(record, '^(%u)(%d+) (%d+) (.*)$')\n" \
@@ -40,6 +40,7 @@
 #define GATE \
     "local token = 3600000\n" \
     "local rest_since, rest, missing, counted = now, 0, 0, now\n" \
+    "local gate = KEYS[2] and redis.call('GET', KEYS[2])\n" \
     "if gate then\n" \
     "  local a, b, c, d = string.match(gate, '^(%d+) (%d+) (%d+) (%d+)$')\n" \
     "  rest_since, rest, missing, counted = tonumber(a), tonumber(b), tonumber(c), tonumber(d)\n" \
@@ -58,13 +59,13 @@
 
 static const char claim_text[] =
     PRELUDE
-    GATE
     "if state == 'H' and left > 0 then return 'H' .. left end\n"
     "if state == 'C' and left > 0 and by ~= owner then return 'F' .. left end\n"
     "if state == 'R' then\n"
     "  redis.call('PEXPIRE', KEYS[1], window)\n"
     "  return 'R' .. now - since\n"
     "end\n"
+    GATE
     "if resting > 0 then return 'G' .. resting end\n"
     "if ARGV[4] then\n"
     "  local rate, size = tonumber(ARGV[4]), ARGV[5] * token\n"

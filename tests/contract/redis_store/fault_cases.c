@@ -11,27 +11,6 @@
 
 enum { MANY = 5000, FEW = 50 };
 
-static void begin(struct server *server, struct rig *rig, const char *const *args)
-{
-    server_init(server, "fault");
-    server_start(server, args);
-    rig_open(rig, server->url);
-    rig_until_up(rig);
-}
-
-static void end(struct server *server, struct rig *rig)
-{
-    rig_close(rig);
-    server_stop(server);
-}
-
-static void expect_failed(const struct store_op *op, enum store_answer answer, const char *text)
-{
-    assert_int_equal(op->answer, answer);
-    if (!strstr(op->err.text, text))
-        fail_msg("\"%s\" is not in \"%s\"", text, op->err.text);
-}
-
 static struct question *start_many(struct rig *rig, size_t count)
 {
     struct question *questions = mem_new(count * sizeof(*questions));
@@ -50,7 +29,7 @@ static void many_in_one_turn(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     struct question *questions = start_many(&rig, MANY);
     rig_finish(&rig, &questions[MANY - 1]);
     for (size_t i = 0; i < MANY; i++) {
@@ -58,7 +37,7 @@ static void many_in_one_turn(void **state)
         assert_int_equal(questions[i].op.answer, STORE_CLAIMED);
     }
     free(questions);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 /* About 30 MB, while the server does not read. */
@@ -70,7 +49,7 @@ static void more_than_may_wait(void **state)
     size_t refused = 0;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_signal(&server, SIGSTOP);
     struct question *questions = start_many(&rig, TOO_MANY);
     for (size_t i = 0; i < TOO_MANY; i++) {
@@ -83,7 +62,7 @@ static void more_than_may_wait(void **state)
     free(questions);
     server_signal(&server, SIGCONT);
     rig_until_up(&rig);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void forgotten_scripts(void **state)
@@ -92,7 +71,7 @@ static void forgotten_scripts(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_do(&server, "SCRIPT FLUSH");
     struct question *questions = start_many(&rig, FEW);
     for (size_t i = 0; i < FEW; i++) {
@@ -102,7 +81,7 @@ static void forgotten_scripts(void **state)
     free(questions);
     assert_int_equal(rig_ask(&rig, "again").answer, STORE_CLAIMED);
     assert_null(strstr(server_do(&server, "INFO errorstats"), "errorstat_ERR"));
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void read_only_replica(void **state)
@@ -111,15 +90,15 @@ static void read_only_replica(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_do(&server, "REPLICAOF 127.0.0.1 1");
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_DOWN, "read-only replica (READONLY");
+    rig_expect_failed(&op, STORE_DOWN, "read-only replica (READONLY");
     rig_until_down(&rig, "read-only replica");
     server_do(&server, "REPLICAOF NO ONE");
     rig_until_up(&rig);
     assert_int_equal(rig_ask(&rig, "a").answer, STORE_CLAIMED);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void full_memory(void **state)
@@ -128,15 +107,15 @@ static void full_memory(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_do(&server, "CONFIG SET maxmemory 1");
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_DOWN, "OOM command not allowed");
+    rig_expect_failed(&op, STORE_DOWN, "OOM command not allowed");
     op = rig_ask(&rig, NULL);
-    expect_failed(&op, STORE_DOWN, "OOM command not allowed");
+    rig_expect_failed(&op, STORE_DOWN, "OOM command not allowed");
     server_do(&server, "CONFIG SET maxmemory 0");
     assert_int_equal(rig_ask(&rig, "a").answer, STORE_CLAIMED); /* on the same connection */
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void too_few_replicas(void **state)
@@ -145,24 +124,29 @@ static void too_few_replicas(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_do(&server, "CONFIG SET min-replicas-to-write 1");
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_DOWN, "NOREPLICAS");
+    rig_expect_failed(&op, STORE_DOWN, "NOREPLICAS");
     server_do(&server, "CONFIG SET min-replicas-to-write 0");
     assert_int_equal(rig_ask(&rig, "a").answer, STORE_CLAIMED);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void loading(void **state)
 {
     struct server server;
     struct rig rig;
-    const char *const slowly[] = {"--key-load-delay", "20000",
-                                  "--loading-process-events-interval-bytes", "1024", NULL};
+    const char *const slowly[] = {"--dbfilename",
+                                  "loading.rdb",
+                                  "--key-load-delay",
+                                  "20000",
+                                  "--loading-process-events-interval-bytes",
+                                  "1024",
+                                  NULL};
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, slowly);
     server_do(&server, "DEBUG POPULATE 300 key 100");
     assert_non_null(strstr(server_do(&server, "SAVE"), "+OK"));
     server_stop(&server);
@@ -171,7 +155,7 @@ static void loading(void **state)
     rig_until_down(&rig, "LOADING");
     server_do(&server, "CONFIG SET key-load-delay 0");
     rig_until_up(&rig);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void wrong_password(void **state)
@@ -188,7 +172,7 @@ static void wrong_password(void **state)
     rig_open(&rig, url);
     rig_until_down(&rig, "the user or the password is wrong (WRONGPASS)");
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_DOWN, "WRONGPASS");
+    rig_expect_failed(&op, STORE_DOWN, "WRONGPASS");
     assert_null(strstr(op.err.text, "wrong-pass"));
     rig_close(&rig);
 
@@ -200,7 +184,7 @@ static void wrong_password(void **state)
     rig_open(&rig, url);
     rig_until_up(&rig);
     assert_int_equal(rig_ask(&rig, "a").answer, STORE_CLAIMED);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void no_such_database(void **state)
@@ -215,7 +199,7 @@ static void no_such_database(void **state)
     snprintf(url, sizeof(url), "redis://127.0.0.1:%u/99", server.port);
     rig_open(&rig, url);
     rig_until_down(&rig, "DB index is out of range");
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void cluster(void **state)
@@ -231,7 +215,7 @@ static void cluster(void **state)
     server_start(&server, args);
     rig_open(&rig, server.url);
     rig_until_down(&rig, "Redis Cluster is not supported");
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void stopped(void **state)
@@ -240,17 +224,17 @@ static void stopped(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_signal(&server, SIGSTOP);
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_UNSURE, "no answer in time");
+    rig_expect_failed(&op, STORE_UNSURE, "no answer in time");
     op = rig_ask(&rig, "a"); /* at once: nobody waits twice */
-    expect_failed(&op, STORE_UNSURE, "no answer in time");
+    rig_expect_failed(&op, STORE_DOWN, "no answer in time");
     rig_until_down(&rig, "greeting was not answered");
     server_signal(&server, SIGCONT);
     rig_until_up(&rig);
     assert_int_equal(rig_ask(&rig, "b").answer, STORE_CLAIMED);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void killed_under_way(void **state)
@@ -259,7 +243,7 @@ static void killed_under_way(void **state)
     struct rig rig;
 
     (void)state;
-    begin(&server, &rig, NULL);
+    rig_begin(&server, &rig, NULL);
     server_do(&server, "CLIENT PAUSE 60000 ALL");
     struct question *questions = start_many(&rig, FEW);
     for (int i = 0; i < 3; i++)
@@ -274,7 +258,7 @@ static void killed_under_way(void **state)
     server_start(&server, NULL);
     rig_until_up(&rig);
     assert_int_equal(rig_ask(&rig, "k0").answer, STORE_CLAIMED);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void comes_later(void **state)
@@ -288,11 +272,11 @@ static void comes_later(void **state)
     snprintf(url, sizeof(url), "redis://localhost:%u", server.port);
     rig_open(&rig, url);
     struct store_op op = rig_ask(&rig, "a");
-    expect_failed(&op, STORE_DOWN, "not connected yet");
+    rig_expect_failed(&op, STORE_DOWN, "not connected yet");
     rig_until_down(&rig, "connection refused");
     server_start(&server, NULL);
     rig_until_up(&rig);
-    end(&server, &rig);
+    rig_end(&server, &rig);
 }
 
 static void closed_while_connecting(void **state)

@@ -92,6 +92,14 @@ struct store_op rig_ask(struct rig *rig, const char *key)
     return question.op;
 }
 
+void rig_run(struct question *question,
+             void (*start)(struct store *, struct store_op *, void (*)(struct op *)))
+{
+    question->answered = false;
+    start(question->rig->store, &question->op, on_answer);
+    rig_finish(question->rig, question);
+}
+
 static void turn_until(struct rig *rig, const char *text)
 {
     uint64_t begin = uv_hrtime();
@@ -117,4 +125,25 @@ void rig_until_up(struct rig *rig)
 void rig_until_down(struct rig *rig, const char *text)
 {
     turn_until(rig, text);
+}
+
+void rig_begin(struct server *server, struct rig *rig, const char *const *args)
+{
+    server_init(server, "fault");
+    server_start(server, args);
+    rig_open(rig, server->url);
+    rig_until_up(rig);
+}
+
+void rig_end(struct server *server, struct rig *rig)
+{
+    rig_close(rig);
+    server_stop(server);
+}
+
+void rig_expect_failed(const struct store_op *op, enum store_answer answer, const char *text)
+{
+    assert_int_equal(op->answer, answer);
+    if (!strstr(op->err.text, text))
+        fail_msg("\"%s\" is not in \"%s\"", text, op->err.text);
 }

@@ -56,11 +56,21 @@ void rig_start(struct rig *rig, struct question *question, const char *key);
 void rig_finish(struct rig *rig, const struct question *question);
 struct store_op rig_ask(struct rig *rig, const char *key);
 
+/* Starts and finishes any operation on what question->op says. */
+void rig_run(struct question *question,
+             void (*start)(struct store *, struct store_op *, void (*)(struct op *)));
+
 /* Pings until the answer is OK, or unsure with `text` in its reason. */
 void rig_until_up(struct rig *rig);
 void rig_until_down(struct rig *rig, const char *text);
 
-extern const struct CMUnitTest fault_cases[], fake_cases[], tls_cases[];
-extern const size_t fault_case_count, fake_case_count, tls_case_count;
+/* A server and a store that is up. */
+void rig_begin(struct server *server, struct rig *rig, const char *const *args);
+void rig_end(struct server *server, struct rig *rig);
+
+void rig_expect_failed(const struct store_op *op, enum store_answer answer, const char *text);
+
+extern const struct CMUnitTest fault_cases[], record_cases[], tls_cases[];
+extern const size_t fault_case_count, record_case_count, tls_case_count;
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Servers as children that end with this process. Their output goes nowhere; what they say to a
+ * command is read on a connection of its own.
+ */
 #include "tests/contract/redis_store/rig.h"
 
 #include <arpa/inet.h>

@@ -4,36 +4,59 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "gateway/core/buf.h"
 
-/* In the directory, with $A and $B. */
-static void shell(const char *command, const char *a, const char *b)
-{
-    struct buf line = BUF_INIT(8192);
+enum { ARGS = 24 };
 
-    buf_appendf(&line, "cd %s && A=%s && B=%s && { %s; } >openssl.log 2>&1", directory, a, b,
-                command);
-    if (system(buf_text(&line)) != 0)
-        fail_msg("%s", buf_text(&line));
-    buf_release(&line);
+/* Runs openssl in the directory, with the words of `line`. */
+static void openssl(const char *line)
+{
+    char *const copy = mem_text(slice_from(line));
+    char *args[ARGS] = {"openssl"}, *rest = copy;
+    size_t count = 1;
+    int status = 0;
+
+    for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " "))
+        args[count++] = word;
+    assert_true(count < ARGS);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (chdir(directory) == 0 && freopen("openssl.log", "a", stderr))
+            execvp("openssl", args);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (status != 0)
+        fail_msg("openssl %s: status %d", line, status);
+    free(copy);
 }
 
-static void make_authority(const char *name)
+static void make_authorities(void)
 {
-    shell("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 "
-          "-subj /CN=$A -keyout $A.key -out $A.pem",
-          name, "");
+    openssl("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=good "
+            "-keyout good.key -out good.pem");
+    openssl("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=other "
+            "-keyout other.key -out other.pem");
 }
 
-static void make_certificate(const char *name, const char *names)
+/* "server", signed by "good". */
+static void make_certificate(const char *names)
 {
-    shell("echo subjectAltName=$B >$A.ext && "
-          "openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=$A "
-          "-keyout $A.key -out $A.csr && "
-          "openssl x509 -req -in $A.csr -CA good.pem -CAkey good.key -CAcreateserial -days 2 "
-          "-extfile $A.ext -out $A.pem",
-          name, names);
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof(path), "%s/server.ext", directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "subjectAltName=%s\n", names);
+    fclose(file);
+    openssl("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server "
+            "-keyout server.key -out server.csr");
+    openssl("x509 -req -in server.csr -CA good.pem -CAkey good.key -CAcreateserial -days 2 "
+            "-extfile server.ext -out server.pem");
 }
 
 static void begin(struct server *server, const char *names)
@@ -49,9 +72,8 @@ static void begin(struct server *server, const char *names)
                                 "no",
                                 NULL};
 
-    make_authority("good");
-    make_authority("other");
-    make_certificate("server", names);
+    make_authorities();
+    make_certificate(names);
     server_init(server, "tls");
     server->tls_port = server_free_port();
     snprintf(port, sizeof(port), "%u", server->tls_port);
