@@ -43,12 +43,11 @@ static inline void vector_keyring(json_t *vector, const struct dialect *dialect,
 
     keyring->count = json_array_size(secrets);
     keyring->secrets = calloc(keyring->count, sizeof(struct secret));
-    json_array_foreach(secrets, i, item)
+    json_array_foreach (secrets, i, item)
         assert_true(secret_init(&keyring->secrets[i], vector_slice(item), NULL));
     keyring->tolerance_s = tolerance ? json_integer_value(tolerance) : 300;
     keyring->schemes = schemes ? 0 : ~0u;
-    json_array_foreach(schemes, i, item)
-    {
+    json_array_foreach (schemes, i, item) {
         unsigned scheme = 0;
         while (dialect->schemes[scheme] &&
                strcmp(dialect->schemes[scheme], json_string_value(item)) != 0)
@@ -75,8 +74,7 @@ static inline void vector_request(json_t *vector, struct request *request)
     *request = (struct request){.body = vector_slice(json_object_get(vector, "body"))};
     request->headers[request->header_count++] =
         (struct header){.name = SLICE("content-type"), .value = SLICE("application/json")};
-    json_array_foreach(headers, i, pair)
-    {
+    json_array_foreach (headers, i, pair) {
         assert_true(request->header_count < LIMIT_HEADERS);
         request->headers[request->header_count++] =
             (struct header){.name = vector_slice(json_array_get(pair, 0)),

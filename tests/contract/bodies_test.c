@@ -13,8 +13,9 @@ static bool is_for(json_t *vector, const struct dialect *dialect)
     json_t *name;
     size_t i;
 
-    json_array_foreach(names, i,
-                       name) if (strcmp(json_string_value(name), dialect->name) == 0) return true;
+    json_array_foreach (names, i, name)
+        if (strcmp(json_string_value(name), dialect->name) == 0)
+            return true;
     return !names;
 }
 
@@ -61,8 +62,9 @@ static void test_bodies(void **state)
 
     (void)state;
     for (size_t d = 0; dialects[d]; d++)
-        json_array_foreach(cases, i, vector) if (is_for(vector, dialects[d]))
-            run_case(dialects[d], vector);
+        json_array_foreach (cases, i, vector)
+            if (is_for(vector, dialects[d]))
+                run_case(dialects[d], vector);
     json_decref(cases);
 }
 

@@ -113,8 +113,7 @@ static void test_refused_by_head(void **state)
 static void test_chunked(void **state)
 {
     struct client client = dial(rig);
-    const char *rest =
-        "1\r\na\r\n1\r\nb\r\n01\r\nc\r\nA\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n";
+    const char *rest = "1\r\na\r\n1\r\nb\r\n01\r\nc\r\nA\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n";
 
     (void)state;
     assert_true(say(&client, chunked));

@@ -73,7 +73,8 @@ static void test_table(void **state)
     size_t i;
 
     (void)state;
-    json_array_foreach(cases, i, vector) run_case(vector);
+    json_array_foreach (cases, i, vector)
+        run_case(vector);
     json_decref(cases);
 }
 

@@ -20,7 +20,8 @@ static void expect_conversations(const struct wake *wake, json_t *want)
     size_t i;
 
     assert_int_equal(wake->conversation_count, json_array_size(want));
-    json_array_foreach(want, i, id) expect_text("conversation", wake->conversations[i].id, id);
+    json_array_foreach (want, i, id)
+        expect_text("conversation", wake->conversations[i].id, id);
 }
 
 static void expect_wake(const struct wake *wake, json_t *want)
@@ -28,8 +29,7 @@ static void expect_wake(const struct wake *wake, json_t *want)
     const char *name;
     json_t *value;
 
-    json_object_foreach(want, name, value)
-    {
+    json_object_foreach (want, name, value) {
         if (strcmp(name, "reason") == 0)
             expect_text(name, wake->reason, value);
         else if (strcmp(name, "handle") == 0)
@@ -131,7 +131,8 @@ static void run_file(const char *suffix)
     snprintf(name, sizeof(name), "%s%s", dialect->name, suffix);
     print_message("  %s\n", name);
     json_t *cases = vector_load(name);
-    json_array_foreach(cases, i, vector) run_case(vector);
+    json_array_foreach (cases, i, vector)
+        run_case(vector);
     json_decref(cases);
 }
 

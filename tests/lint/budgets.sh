@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Length budgets: a file 400 lines, a header 160, a function 60, a table of functions 7 slots; at
-# most one label in a function, and that one is called out. Formatting makes the shapes reliable: a
+# Length budgets: a file 400 lines (of tests 600), a header 160, a function 60, a table of functions
+# 7 slots; at most one label in a function, and that one is called out. Formatting makes the shapes reliable: a
 # function's braces stand alone in the first column.
 cd "${1:-$(dirname "$0")/../..}" || exit 2
 
@@ -11,9 +11,9 @@ find gateway dialects relay tests -name node_modules -prune -o -name '*.[ch]' -p
         print FILENAME ":" line ": " text
         bad = 1
     }
-    FNR == 1 { begin = 0; struct = 0 }
-    FNR == 161 && FILENAME ~ /\.h$/ { complain(FNR, "a header of more than 160 lines") }
-    FNR == 401 { complain(FNR, "a file of more than 400 lines: split it by the question it answers") }
+    FNR == 1 { begin = 0; struct = 0; tests = FILENAME ~ /^tests/ }
+    FNR == 161 && FILENAME ~ /\.h$/ && !tests { complain(FNR, "a header of more than 160 lines") }
+    FNR == (tests ? 601 : 401) { complain(FNR, "a file of more than " FNR - 1 " lines: split it by the question it answers") }
     /^\{$/ { begin = FNR; labels = 0 }
     /^\}$/ && begin {
         if (FNR - begin - 1 > 60) complain(begin, "a function of " FNR - begin - 1 " lines")

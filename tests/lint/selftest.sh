@@ -103,11 +103,12 @@ finds syntax tests/planted.sh 'if true; then'
 small=$copy/small
 mkdir -p "$small/relay" "$small/build/test"
 cp .clang-tidy "$small/"
-printf '%sint planted(const int *at);\nint planted(const int *at)\n{\n    if (!at)\n        return *at;\n    return 0;\n}\n' "$head" >"$small/relay/planted.c"
+printf '%s#include <stdlib.h>\n\nvoid planted(void);\nvoid planted(void)\n{\n    char *lost = malloc(2);\n    lost[0] = 0;\n}\n' \
+    "$head" >"$small/relay/planted.c"
 printf '[{"directory": "%s", "file": "%s/relay/planted.c", "command": "cc -c %s/relay/planted.c"}]' \
     "$small" "$small" "$small" >"$small/build/test/compile_commands.json"
-if output=$(tests/lint/tidy.sh "$small" 2>&1) || ! grep -q 'planted.c:.*NullDereference' <<<"$output"; then
-    echo "tidy does not find a null pointer that is used"
+if output=$(tests/lint/tidy.sh "$small" 2>&1) || ! grep -q 'planted.c:.*unix.Malloc' <<<"$output"; then
+    echo "tidy does not find memory that is lost"
     bad=1
 fi
 

@@ -9,7 +9,6 @@ build=build/test
 
 only='/(gateway|dialects|relay)/[^.]*\.c$'
 [ "${2:-}" = all ] && only='\.c$'
-# It says nothing of use when all is well, and much of none about headers that it left out.
-output=$(run-clang-tidy -quiet -p $build -j "$(nproc)" "$only" 2>/dev/null) && exit 0
-grep -vE '^$|clang-tidy-?[0-9]* |^[0-9]+ warnings' <<<"$output"
+output=$(run-clang-tidy -quiet -p $build -j "$(nproc)" "$only" 2>&1) && exit 0
+sed 's/\x1b\[[0-9;]*m//g' <<<"$output" | grep -E '(error|warning): ' | sort -u
 exit 1
