@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies: limits, chunked coding, expectations, and uploads that never end. */
-#include "tests/http_rig.h"
+#include "tests/fakes/http_rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct rig *rig;
 
@@ -113,8 +119,7 @@ static void test_refused_by_head(void **state)
 static void test_chunked(void **state)
 {
     struct client client = dial(rig);
-    const char *rest =
-        "1\r\na\r\n1\r\nb\r\n01\r\nc\r\nA\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n";
+    const char *rest = "1\r\na\r\n1\r\nb\r\n01\r\nc\r\nA\r\n0123456789\r\n0\r\nTrailer: z\r\n\r\n";
 
     (void)state;
     assert_true(say(&client, chunked));
