@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deadlines, limits on connections, and the kinds of listeners. */
-#include "tests/http_rig.h"
+#include "tests/fakes/http_rig.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static uint64_t metric(enum metric family, const char *label)
 {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies: limits, chunked coding, expectations, and uploads that never end. */
-#include "tests/http_rig.h"
+#include "tests/fakes/http_rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct rig *rig;
 

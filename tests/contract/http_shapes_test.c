@@ -4,7 +4,13 @@
  * libmicrohttpd get our 400; what it refuses itself has its own answer or none, so of those only
  * "no 2xx, no effect, connection closed" is asked.
  */
-#include "tests/http_rig.h"
+#include "tests/fakes/http_rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define POST "POST /echo HTTP/1.1\r\nHost: x\r\n"
 

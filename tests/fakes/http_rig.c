@@ -1,62 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * http_rig: a front with its HTTP server, in this process, and clients that send exact bytes.
- *
- * One thread: whenever a client waits, rig_turn lets the loop turn. Paths choose what the handlers
- * do: /echo takes a body of up to ECHO_MOST bytes and sends it back, /park waits for rig_release,
- * /refused is answered by `head`, anything else takes no body and gets 200.
- */
-#ifndef WAKEGATE_TESTS_HTTP_RIG_H
-#define WAKEGATE_TESTS_HTTP_RIG_H
-
-#include "tests/check.h"
+#include "tests/fakes/http_rig.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "gateway/core/buf.h"
-#include "gateway/core/metrics.h"
-#include "gateway/net/address.h"
-#include "gateway/net/front.h"
-
-enum { ECHO_MOST = 4000, PARKED_MOST = 3000, REPLY_MOST = 1024 * 1024 };
-
-/* A client gives up after so long; nothing asserts how long anything takes. */
-static const uint64_t patience_ns = 20 * UINT64_C(1000000000);
-
-struct rig {
-    uv_loop_t loop;
-    struct turn turn;
-    struct front *front;
-    bool closed;
-    unsigned heads, requests, faults;
-    enum http_fault last_fault;
-    char last_path[256], last_method[32], last_peer[64];
-    struct exchange *parked[PARKED_MOST];
-    size_t parked_count;
-};
-
-struct client {
-    struct rig *rig;
-    int fd;
-    struct buf in; /* received, not taken yet */
-    bool over;     /* the server closed it */
-};
-
-struct reply {
-    unsigned status;
-    char head[2048]; /* with the status line, without the empty line */
-    char body[8192];
-    size_t body_len;
-};
-
-static inline void rig_answer(struct exchange *exchange, unsigned status, struct slice body)
+static void rig_answer(struct exchange *exchange, unsigned status, struct slice body)
 {
     const struct http_answer answer = {
         .status = status, .content_type = "text/plain", .body = body};
@@ -64,7 +16,7 @@ static inline void rig_answer(struct exchange *exchange, unsigned status, struct
     exchange_answer(exchange, &answer);
 }
 
-static inline void rig_on_head(void *context, struct exchange *exchange)
+static void rig_on_head(void *context, struct exchange *exchange)
 {
     struct rig *rig = context;
 
@@ -78,7 +30,7 @@ static inline void rig_on_head(void *context, struct exchange *exchange)
         rig_answer(exchange, 404, SLICE("refused"));
 }
 
-static inline void rig_on_request(void *context, struct exchange *exchange)
+static void rig_on_request(void *context, struct exchange *exchange)
 {
     struct rig *rig = context;
 
@@ -92,7 +44,7 @@ static inline void rig_on_request(void *context, struct exchange *exchange)
                slice_eq(exchange->path, SLICE("/echo")) ? exchange->request.body : SLICE("hello"));
 }
 
-static inline void rig_on_fault(void *context, struct exchange *exchange, enum http_fault fault)
+static void rig_on_fault(void *context, struct exchange *exchange, enum http_fault fault)
 {
     static const unsigned statuses[] = {[FAULT_BAD_REQUEST] = 400,
                                         [FAULT_TOO_LARGE] = 413,
@@ -106,7 +58,7 @@ static inline void rig_on_fault(void *context, struct exchange *exchange, enum h
     rig_answer(exchange, statuses[fault], SLICE("fault"));
 }
 
-static inline struct front_settings rig_settings(void)
+struct front_settings rig_settings(void)
 {
     return (struct front_settings){.listen = {SLICE("127.0.0.1:0")},
                                    .listen_count = 1,
@@ -117,7 +69,7 @@ static inline struct front_settings rig_settings(void)
                                    .idle_ms = 60000};
 }
 
-static inline struct rig *rig_new(const struct front_settings *settings)
+struct rig *rig_new(const struct front_settings *settings)
 {
     struct rig *rig = mem_new(sizeof(*rig));
     struct err err = {""};
@@ -131,19 +83,19 @@ static inline struct rig *rig_new(const struct front_settings *settings)
     return rig;
 }
 
-static inline void rig_turn(struct rig *rig)
+void rig_turn(struct rig *rig)
 {
     if (uv_run(&rig->loop, UV_RUN_NOWAIT) != 0)
         poll(NULL, 0, 1);
     uv_run(&rig->loop, UV_RUN_NOWAIT);
 }
 
-static inline void rig_closed(void *context)
+static void rig_closed(void *context)
 {
     ((struct rig *)context)->closed = true;
 }
 
-static inline void rig_free(struct rig *rig)
+void rig_free(struct rig *rig)
 {
     front_close(rig->front, rig_closed, rig);
     turn_close(&rig->turn);
@@ -155,22 +107,18 @@ static inline void rig_free(struct rig *rig)
     free(rig);
 }
 
-#define RIG_WAIT(rig, condition)                                                                   \
-    for (uint64_t until = uv_hrtime() + patience_ns; !(condition); rig_turn(rig))                  \
-    assert_true(uv_hrtime() < until)
-
-static inline void rig_turns(struct rig *rig, int count)
+void rig_turns(struct rig *rig, int count)
 {
     while (count-- > 0)
         rig_turn(rig);
 }
 
-static inline void rig_release(struct rig *rig, size_t index)
+void rig_release(struct rig *rig, size_t index)
 {
     rig_answer(rig->parked[index], 200, SLICE("late"));
 }
 
-static inline struct client dial_address(struct rig *rig, const union address *address)
+struct client dial_address(struct rig *rig, const union address *address)
 {
     struct client client = {.rig = rig, .in = BUF_INIT(REPLY_MOST)};
 
@@ -180,7 +128,7 @@ static inline struct client dial_address(struct rig *rig, const union address *a
     return client;
 }
 
-static inline union address rig_address(const struct rig *rig, size_t index)
+union address rig_address(const struct rig *rig, size_t index)
 {
     struct slice url = slice_from(front_address(rig->front, index));
     union address address;
@@ -193,23 +141,22 @@ static inline union address rig_address(const struct rig *rig, size_t index)
     return address;
 }
 
-static inline struct client dial(struct rig *rig)
+struct client dial(struct rig *rig)
 {
     union address address = rig_address(rig, 0);
 
     return dial_address(rig, &address);
 }
 
-static inline void hang_up(struct client *client)
+void hang_up(struct client *client)
 {
     close(client->fd);
     buf_release(&client->in);
 }
 
-/* false: the connection is gone. */
-static inline bool say_bytes(struct client *client, struct slice bytes)
+bool say_bytes(struct client *client, struct slice bytes)
 {
-    uint64_t until = uv_hrtime() + patience_ns;
+    uint64_t until = uv_hrtime() + RIG_PATIENCE_NS;
 
     while (bytes.len > 0) {
         ssize_t sent = send(client->fd, bytes.data, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -224,12 +171,12 @@ static inline bool say_bytes(struct client *client, struct slice bytes)
     return true;
 }
 
-static inline bool say(struct client *client, const char *text)
+bool say(struct client *client, const char *text)
 {
     return say_bytes(client, slice_from(text));
 }
 
-static inline void take_in(struct client *client)
+void take_in(struct client *client)
 {
     char *room = buf_reserve(&client->in, 65536);
 
@@ -241,15 +188,14 @@ static inline void take_in(struct client *client)
         client->over = true;
 }
 
-static inline const char *end_of_head(const struct client *client)
+static const char *end_of_head(const struct client *client)
 {
     return client->in.len == 0 ? NULL : memmem(client->in.data, client->in.len, "\r\n\r\n", 4);
 }
 
-/* false: the connection ended before an answer came. */
-static inline bool hear(struct client *client, struct reply *reply)
+bool hear(struct client *client, struct reply *reply)
 {
-    uint64_t until = uv_hrtime() + patience_ns;
+    uint64_t until = uv_hrtime() + RIG_PATIENCE_NS;
 
     memset(reply, 0, sizeof(*reply));
     for (;;) {
@@ -278,17 +224,16 @@ static inline bool hear(struct client *client, struct reply *reply)
     }
 }
 
-/* The server closes the connection, and sent nothing more than was heard. */
-static inline void assert_ends(struct client *client)
+void assert_ends(struct client *client)
 {
-    for (uint64_t until = uv_hrtime() + patience_ns; !client->over; rig_turn(client->rig)) {
+    for (uint64_t until = uv_hrtime() + RIG_PATIENCE_NS; !client->over; rig_turn(client->rig)) {
         take_in(client);
         assert_true(uv_hrtime() < until);
     }
     assert_int_equal(client->in.len, 0);
 }
 
-static inline void assert_hears(struct client *client, unsigned status, const char *body)
+void assert_hears(struct client *client, unsigned status, const char *body)
 {
     struct reply reply;
 
@@ -296,5 +241,3 @@ static inline void assert_hears(struct client *client, unsigned status, const ch
     assert_int_equal(reply.status, status);
     assert_string_equal(reply.body, body);
 }
-
-#endif
