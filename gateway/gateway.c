@@ -6,7 +6,8 @@
  *   leaving     SIGTERM: /readyz says no, so that nobody sends new wakes here; all works as before
  *   stopping    after `drain`: listeners close, relays that were not sent are released
  *   cut short   after `grace`: what was sent and is still unanswered is held
- *   closing     no relay is left: answers go out, then everything closes and the loop ends
+ *   closing     no relay is left: the last answers go out
+ *   closed      everything closes, and the loop ends
  */
 #include "gateway/gateway.h"
 
@@ -22,7 +23,14 @@
 
 enum { SIGNALS = 4 };
 
-enum stage { STAGE_SERVING, STAGE_LEAVING, STAGE_STOPPING, STAGE_CUT_SHORT, STAGE_CLOSING };
+enum stage {
+    STAGE_SERVING,
+    STAGE_LEAVING,
+    STAGE_STOPPING,
+    STAGE_CUT_SHORT,
+    STAGE_CLOSING,
+    STAGE_CLOSED
+};
 
 struct gateway {
     enum stage stage;
@@ -38,6 +46,8 @@ struct gateway {
     struct front *front, *admin;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
+    unsigned parts;           /* not closed yet, of this step of closing */
+    void (*next_step)(struct gateway *gateway);
 };
 
 /* --- opening --- */
@@ -169,25 +179,42 @@ static void on_emptied(struct relays *relays)
         begin_stage(gateway, STAGE_CLOSING);
 }
 
-static void on_deadline_closed(struct deadline *deadline)
+/* Closing goes from what uses to what is used; each step begins when all parts of the one before
+ * are closed. */
+static void part_closed(void *context)
 {
-    (void)deadline; /* the gateway is on gateway_run's stack */
+    struct gateway *gateway = context;
+
+    if (--gateway->parts == 0)
+        gateway->next_step(gateway);
 }
 
-static void close_all(struct gateway *gateway)
+static void close_loop(struct gateway *gateway)
 {
-    front_close(gateway->front, NULL, NULL);
-    if (gateway->admin)
-        front_close(gateway->admin, NULL, NULL);
-    ops_close(&gateway->ops, NULL, NULL);
     config_free(gateway->config);
-    store_close(gateway->world.store, NULL, NULL);
-    http_client_close(gateway->world.http, NULL, NULL);
-    http_client_close(gateway->world.private_http, NULL, NULL);
     for (size_t i = 0; i < SIGNALS; i++)
         uv_close((uv_handle_t *)&gateway->signals[i], NULL);
-    deadline_close(&gateway->deadline, on_deadline_closed);
+    deadline_close(&gateway->deadline, NULL);
     turn_close(&gateway->turn);
+}
+
+static void close_world(struct gateway *gateway)
+{
+    gateway->parts = 3;
+    gateway->next_step = close_loop;
+    store_close(gateway->world.store, part_closed, gateway);
+    http_client_close(gateway->world.http, part_closed, gateway);
+    http_client_close(gateway->world.private_http, part_closed, gateway);
+}
+
+static void close_doors(struct gateway *gateway)
+{
+    gateway->parts = gateway->admin ? 3 : 2;
+    gateway->next_step = close_world;
+    ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
+    front_close(gateway->front, part_closed, gateway);
+    if (gateway->admin)
+        front_close(gateway->admin, part_closed, gateway);
 }
 
 static void begin_stage(struct gateway *gateway, enum stage stage)
@@ -217,9 +244,10 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         /* The last answers are still to be written, which the end of this turn does. */
         deadline_set(&gateway->deadline, 0);
         return;
+    case STAGE_CLOSED:
+        close_doors(gateway);
+        return;
     }
-    log_note(LOG_INFO, "stopped", "bye");
-    close_all(gateway);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -274,14 +302,13 @@ int gateway_run(const char *config_path)
     uv_loop_init(&gateway->loop);
     turn_open(&gateway->turn, &gateway->loop);
     deadline_open(&gateway->deadline, &gateway->loop, on_deadline);
-    bool started = start(gateway);
-    if (started)
-        uv_run(&gateway->loop, UV_RUN_DEFAULT);
+    if (!start(gateway))
+        exit(EXIT_FAILURE); /* nothing was begun that would have to end in order */
+    uv_run(&gateway->loop, UV_RUN_DEFAULT);
+    log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();
-    if (started) {
-        uv_loop_close(&gateway->loop);
-        metrics_free();
-        free(gateway);
-    }
-    return started ? 0 : 1;
+    uv_loop_close(&gateway->loop);
+    metrics_free();
+    free(gateway);
+    return EXIT_SUCCESS;
 }
