@@ -10,22 +10,44 @@ struct command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *about;
-    const char *usage; /* what follows the name; further lines are indented by two */
+    const char *usage; /* what follows the name */
 };
 
 static const struct command commands[] = {
-    {"serve", cli_serve, "receive wakes and relay them", "[--config FILE]"},
-    {"check", cli_check, "report every mistake of a config", "[--config FILE]"},
+    {"serve", cli_serve, "receive wakes and relay them",
+     "[--config FILE]\n"
+     "  Without it: the file that WAKEGATE_CONFIG names, or wakegate.json.\n"
+     "  SIGHUP reads it again, SIGTERM ends in order, SIGUSR1 logs the relays in flight."},
+    {"check", cli_check, "report every mistake of a config",
+     "[--config FILE]\n"
+     "  Exit status: 0 it is fine (there may be warnings), 1 it has mistakes."},
     {"send", cli_send, "sign and post a wake, as AgentChat does",
-     "--dialect NAME --secret-file FILE --url URL\n"
-     "  [--reason R] [--handle @H] [--delivery-id ID] [--summary TEXT] [--payload FILE]\n"
-     "  [--count N] [--concurrency C] [--repeat] [--timeout SECONDS] [--ca-file FILE]"},
+     "--dialect NAME --secret-file FILE --url URL [OPTIONS]\n"
+     "  --reason WORD         messages, reminder, invite, unanswered or test (messages)\n"
+     "  --handle @NAME        whom the wake is for (@example-relay)\n"
+     "  --summary TEXT        its one line\n"
+     "  --delivery-id ID      the same for all; without it each wake has a fresh one\n"
+     "  --repeat              one fresh id for all\n"
+     "  --payload FILE        send this payload, byte for byte\n"
+     "  --variant NAME        which of the runtime's triggers\n"
+     "  --scheme NAME         which of the dialect's proofs\n"
+     "  --count N             so many wakes (1)\n"
+     "  --concurrency N       so many at once (1)\n"
+     "  --timeout SECONDS     for each answer (20)\n"
+     "  --ca-file FILE        certificates to trust, instead of the system's\n"
+     "  Prints a line of JSON for each answer. Exit status: 0 every answer was 2xx, 1 not so."},
     {"verify", cli_verify, "say which rule a captured request fails",
      "--dialect NAME --secret-file FILE [--secret-file FILE ...]\n"
-     "  [--tolerance SECONDS] [--now UNIX] [FILE]"},
+     "                       [--tolerance SECONDS] [--now UNIX-SECONDS] [REQUEST]\n"
+     "  REQUEST is a file with a captured HTTP request; without it, or as -, standard input.\n"
+     "  Exit status: 0 it is genuine and a wake, 1 it is not."},
     {"sink", cli_sink, "stand in for a runtime: show the wakes that arrive",
-     "--listen ADDRESS --dialect NAME --secret-file FILE [--status N] [--delay MS]"},
-    {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready", "[URL]"},
+     "--listen ADDRESS --dialect NAME --secret-file FILE [OPTIONS]\n"
+     "  --status N            answer every genuine wake so, instead of as the runtime does\n"
+     "  --delay MS            wait before each answer"},
+    {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready",
+     "[URL]\n"
+     "  Without it: http://127.0.0.1:8080/readyz. Exit status: 0 it is ready, 1 it is not."},
     {"version", cli_version, "print the versions of wakegate and its libraries", ""},
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* wakegate serve: finds the config file and runs the gateway with it until a signal ends it. */
 #include "gateway/cli/cli.h"
 #include "gateway/cli/options.h"
 #include "gateway/config.h"

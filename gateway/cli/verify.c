@@ -4,7 +4,6 @@
  * failed, or what wake it carries. One JSON object on standard output; never a secret, never a
  * digest, whether the captured one or the one that would have been right.
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,138 +11,62 @@
 #include "dialects/dialect.h"
 #include "gateway/cli/capture.h"
 #include "gateway/cli/cli.h"
+#include "gateway/cli/options.h"
+#include "gateway/cli/proof_options.h"
 #include "gateway/cli/wake_json.h"
 #include "gateway/core/clock.h"
 
-enum { DEFAULT_TOLERANCE_S = 300, WELL = 0, NOT_WELL = 1, WRONG_USAGE = 2 };
+enum { DEFAULT_TOLERANCE_S = 300 };
 
-static const char usage[] =
-    "usage: wakegate verify --dialect NAME --secret-file FILE [--secret-file FILE ...]\n"
-    "                       [--tolerance SECONDS] [--now UNIX-SECONDS] [REQUEST]\n"
-    "REQUEST is a file with a captured HTTP request; without it, or as -, standard input.\n"
-    "Exit status: 0 it is genuine and a wake, 1 it is not, 2 wrong usage.\n";
+static const long long most_seconds = INT64_MAX / 1000;
 
-struct options {
+struct verify_options {
     const struct dialect *dialect;
     const char *secret_files[LIMIT_SECRETS];
     size_t secret_count;
     int64_t tolerance_s;
     int64_t now_ms;
     const char *request; /* NULL: standard input */
-    bool help;
 };
 
-static bool read_number(const char *text, uint64_t most, int64_t *number, struct err *err)
+static bool read_options(int argc, char **argv, struct verify_options *options)
 {
-    uint64_t value;
+    const char *dialect = NULL, *tolerance = NULL, *now = NULL;
+    long long tolerance_s, now_s;
+    const struct option_row rows[] = {
+        {.name = "--dialect", .values = &dialect, .required = true},
+        {.name = "--secret-file",
+         .values = options->secret_files,
+         .max = LIMIT_SECRETS,
+         .count = &options->secret_count,
+         .required = true},
+        {.name = "--tolerance", .values = &tolerance},
+        {.name = "--now", .values = &now},
+        {.values = &options->request},
+    };
 
-    if (!slice_number(slice_from(text), &value) || value > most)
-        return err_set(err, "\"%s\" is not a number of seconds", text);
-    *number = (int64_t)value;
+    if (!options_read(argc, argv, rows, sizeof(rows) / sizeof(rows[0])))
+        return false;
+    options->dialect = proof_option_dialect("verify", dialect);
+    if (!options->dialect ||
+        !options_number("verify", "--tolerance", tolerance, DEFAULT_TOLERANCE_S, 0, UINT32_MAX,
+                        &tolerance_s) ||
+        !options_number("verify", "--now", now, clock_wall_ms() / 1000, 0, most_seconds, &now_s))
+        return false;
+    options->tolerance_s = tolerance_s;
+    options->now_ms = now_s * 1000;
     return true;
 }
 
-static bool read_dialect(struct options *options, const char *name, struct err *err)
-{
-    options->dialect = dialect_by_name(slice_from(name));
-    if (options->dialect)
-        return true;
-    err_set(err, "there is no dialect \"%.40s\"; there are", name);
-    for (size_t i = 0; dialects[i]; i++) {
-        struct err so_far = *err;
-        err_set(err, "%s%s %s", so_far.text, i > 0 ? "," : "", dialects[i]->name);
-    }
-    return false;
-}
-
-static bool read_option(struct options *options, int letter, struct err *err)
-{
-    int64_t now_s;
-
-    switch (letter) {
-    case 'd':
-        return read_dialect(options, optarg, err);
-    case 's':
-        if (options->secret_count == LIMIT_SECRETS)
-            return err_set(err, "more than %d secrets", LIMIT_SECRETS);
-        options->secret_files[options->secret_count++] = optarg;
-        return true;
-    case 't':
-        return read_number(optarg, UINT32_MAX, &options->tolerance_s, err);
-    case 'n':
-        if (!read_number(optarg, INT64_MAX / 1000, &now_s, err))
-            return false;
-        options->now_ms = now_s * 1000;
-        return true;
-    case 'h':
-        options->help = true;
-        return true;
-    default:
-        return err_set(err, "unknown option, or one without its value");
-    }
-}
-
-static bool read_options(struct options *options, int argc, char **argv, struct err *err)
-{
-    static const struct option names[] = {
-        {"dialect", required_argument, NULL, 'd'},
-        {"secret-file", required_argument, NULL, 's'},
-        {"tolerance", required_argument, NULL, 't'},
-        {"now", required_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int letter;
-
-    optind = 1;
-    opterr = 0;
-    for (;;) {
-        letter = getopt_long(argc, argv, "h", names, NULL);
-        if (letter == -1)
-            break;
-        if (!read_option(options, letter, err))
-            return false;
-    }
-    if (options->help)
-        return true;
-    if (argc - optind > 1)
-        return err_set(err, "more than one request");
-    options->request = argv[optind];
-    if (!options->dialect)
-        return err_set(err, "--dialect is missing");
-    return options->secret_count > 0 || err_set(err, "--secret-file is missing");
-}
-
-/* One trailing newline is the file's, not the secret's. */
-static bool read_secret(const struct dialect *dialect, const char *path, struct secret *secret,
-                        struct err *err)
-{
-    struct buf text = BUF_INIT(LIMIT_SECRET_BYTES + 2);
-    bool fine = capture_read(path, &text, err);
-
-    if (fine) {
-        struct slice value = buf_slice(&text);
-        if (slice_ends(value, SLICE("\n")))
-            value.len--;
-        if (slice_ends(value, SLICE("\r")))
-            value.len--;
-        fine = (secret_init(secret, value, err) && dialect->secret_fits(secret, err)) ||
-               err_wrap(err, "%s", path);
-    }
-    if (text.data)
-        digest_wipe(text.data, text.len);
-    buf_release(&text);
-    return fine;
-}
-
-static bool read_keyring(const struct options *options, struct keyring *keyring, struct err *err)
+static bool read_keyring(const struct verify_options *options, struct keyring *keyring)
 {
     keyring->secrets = mem_new(options->secret_count * sizeof(struct secret));
     keyring->schemes = ~0u;
     keyring->tolerance_s = options->tolerance_s;
     for (size_t i = 0; i < options->secret_count; i++) {
         keyring->count = i + 1;
-        if (!read_secret(options->dialect, options->secret_files[i], &keyring->secrets[i], err))
+        if (!proof_option_secret("verify", options->secret_files[i], options->dialect,
+                                 &keyring->secrets[i]))
             return false;
     }
     return true;
@@ -177,7 +100,7 @@ static bool report_wake(const struct dialect *dialect, const struct request *req
     return decoded;
 }
 
-static bool report_request(const struct options *options, const struct keyring *keyring,
+static bool report_request(const struct verify_options *options, const struct keyring *keyring,
                            const struct request *request, json_t *report)
 {
     const struct dialect *dialect = options->dialect;
@@ -198,7 +121,7 @@ static bool report_request(const struct options *options, const struct keyring *
     return report_wake(dialect, request, report);
 }
 
-static bool verify_capture(const struct options *options, const struct keyring *keyring,
+static bool verify_capture(const struct verify_options *options, const struct keyring *keyring,
                            struct slice bytes, struct err *err)
 {
     struct capture capture;
@@ -216,25 +139,18 @@ static bool verify_capture(const struct options *options, const struct keyring *
 
 int cli_verify(int argc, char **argv)
 {
-    struct options options = {.tolerance_s = DEFAULT_TOLERANCE_S, .now_ms = clock_wall_ms()};
+    struct verify_options options = {0};
     struct buf bytes = BUF_INIT(CAPTURE_BYTES);
-    struct keyring keyring = {.count = 0};
-    struct err err = {.text = ""};
+    struct keyring keyring = {0};
+    struct err err = {0};
 
-    if (!read_options(&options, argc, argv, &err)) {
-        fprintf(stderr, "wakegate verify: %s\n%s", err.text, usage);
-        return WRONG_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        return WELL;
-    }
-    bool well = read_keyring(&options, &keyring, &err) &&
-                capture_read(options.request, &bytes, &err) &&
+    if (!read_options(argc, argv, &options))
+        return CLI_USAGE;
+    bool well = read_keyring(&options, &keyring) && capture_read(options.request, &bytes, &err) &&
                 verify_capture(&options, &keyring, buf_slice(&bytes), &err);
     if (err.text[0])
         fprintf(stderr, "wakegate verify: %s\n", err.text);
     release_keyring(&keyring);
     buf_release(&bytes);
-    return well ? WELL : NOT_WELL;
+    return well ? CLI_OK : CLI_FAILED;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* wakegate version: what is running, libraries included, for a bug report. */
 #include <jansson.h>
 #include <stdio.h>
 #include <uv.h>
