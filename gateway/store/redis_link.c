@@ -340,23 +340,14 @@ static void on_deadline(struct deadline *deadline)
     static const struct err late = {"the greeting was not answered in time"};
     struct redis_link *link = CONTAINER_OF(deadline, struct redis_link, deadline);
 
-    switch (link->state) {
-    case LINK_WAITING:
+    if (link->state == LINK_WAITING)
         connect_stream(link);
-        return;
-    case LINK_GREETING:
+    else if (link->state == LINK_GREETING)
         leave(link, &late, false);
-        return;
-    case LINK_READY:
+    else if (link->state == LINK_READY)
         look_at_oldest(link);
-        return;
-    case LINK_LEAVING: /* the stream takes its time to go */
+    else if (link->state == LINK_LEAVING) /* the stream takes its time to go */
         deadline_set(deadline, RETRY_FIRST_MS);
-        return;
-    case LINK_CONNECTING: /* the stream has a deadline of its own */
-    case LINK_CLOSING:
-        return;
-    }
 }
 
 struct redis_link *redis_link_open(struct redis_url *url, int64_t window_ms, struct turn *turn)

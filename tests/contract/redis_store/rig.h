@@ -12,7 +12,7 @@
 
 #include "gateway/store/store.h"
 
-enum { SERVER_ARGS = 24, PATH_SIZE = 96, URL_SIZE = 256, PATIENCE_MS = 30 * 1000 };
+enum { SERVER_ARGS = 24, PATH_SIZE = 96, URL_SIZE = 256, PATIENCE_MS = 20 * 1000 };
 
 extern char directory[64]; /* of this run; removed at its end */
 
@@ -26,7 +26,8 @@ struct server {
 bool server_is_installed(void);
 unsigned server_free_port(void);
 void server_init(struct server *server, const char *name);
-/* Waits until it takes connections. `args`: pairs such as "--maxmemory", "1mb", then NULL. */
+/* Waits until it takes connections; a server that a failed test left is ended. `args`: pairs such
+ * as "--maxmemory", "1mb", then NULL. */
 void server_start(struct server *server, const char *const *args);
 void server_signal(struct server *server, int signal);
 void server_stop(struct server *server); /* at once, unsaved */
@@ -60,7 +61,7 @@ struct store_op rig_ask(struct rig *rig, const char *key);
 void rig_run(struct question *question,
              void (*start)(struct store *, struct store_op *, void (*)(struct op *)));
 
-/* Pings until the answer is OK, or unsure with `text` in its reason. */
+/* Pings until the answer is OK, or is not and has `text` in its reason. */
 void rig_until_up(struct rig *rig);
 void rig_until_down(struct rig *rig, const char *text);
 
