@@ -107,8 +107,8 @@ static void test_hostile_bodies(void **state)
         "\xff\xfe",
         "{\"status\":{}}",
         "{\"ok\":[],\"error\":[]}",
-        "{\"status\":\"\\u0007\\u001b[31m\",\"run\":\"a b\",\"runId\":\"\\n\",\"code\":\"\\t\","
-        "\"error\":{\"type\":\"\\u202e\",\"message\":7}}",
+        "{\"status\":\"\\u0007\\u001b[31m\",\"run\":\"a b\",\"runId\":\"\\n\"}",
+        "{\"code\":\"\\t\",\"error\":{\"type\":\"\\u202e\",\"message\":7}}",
     };
 
     (void)state;

@@ -110,7 +110,7 @@ static void expect_no_secret(const char *output)
 {
     size_t digits = 0;
 
-    assert_null(strstr(output, SPOKEN_SECRET + strlen("whsec_")));
+    assert_null(strstr(output, &SPOKEN_SECRET[strlen("whsec_")]));
     for (; *output; output++) {
         digits = strchr("0123456789abcdef", *output) ? digits + 1 : 0;
         assert_true(digits < 40);

@@ -228,7 +228,7 @@ static void test_not_ours(void **state)
         scene->store_at = 0;
         scene->told = 0;
         scene->asked[0] = '\0';
-        script_store(cases[i].answer, 0, 0);
+        script_store((int)cases[i].answer, 0, 0);
         run_one(cases[i].outcome, "claim"); /* nothing is called, nothing was taken */
     }
 }
