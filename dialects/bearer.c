@@ -38,7 +38,7 @@ enum proof bearer_verify(const struct request *request, const struct keyring *ke
                          int64_t now_ms, struct proven *proven, struct err *err)
 {
     struct slice token;
-    unsigned secret;
+    unsigned secret = 0;
 
     (void)now_ms;
     if (!proof_accepts(keyring, 0))
