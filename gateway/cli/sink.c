@@ -10,16 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dialects/dialect.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/options.h"
+#include "gateway/cli/proof_options.h"
 #include "gateway/cli/wake_json.h"
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/codec.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
-#include "gateway/core/settings.h"
 #include "gateway/net/front.h"
 
 enum {
@@ -270,38 +269,6 @@ static int run(struct sink *sink, const char *listen)
     return open ? CLI_OK : CLI_FAILED;
 }
 
-/* As the config reads one, so that the same file serves both. */
-static bool read_secret(struct sink *sink, const char *path)
-{
-    struct settings_report report;
-    struct err err;
-    json_t *value = json_pack("{s:s}", "file", path);
-
-    settings_report_init(&report, "wakegate sink");
-    bool fine = settings_secret_value(&report, "--secret-file", value, &sink->secret);
-    if (!fine)
-        fputs(buf_text(&report.mistakes), stderr);
-    settings_report_release(&report);
-    json_decref(value);
-    if (fine && !sink->dialect->secret_fits(&sink->secret, &err)) {
-        fprintf(stderr, "wakegate sink: --secret-file: %s\n", err.text);
-        return false;
-    }
-    return fine;
-}
-
-static bool read_dialect(struct sink *sink, const char *name)
-{
-    sink->dialect = dialect_by_name(slice_from(name));
-    if (sink->dialect)
-        return true;
-    fprintf(stderr, "wakegate sink: --dialect must be one of");
-    for (size_t i = 0; dialects[i]; i++)
-        fprintf(stderr, " %s", dialects[i]->name);
-    fprintf(stderr, "\n");
-    return false;
-}
-
 int cli_sink(int argc, char **argv)
 {
     const char *listen = NULL, *dialect = NULL, *secret = NULL, *status = NULL, *delay_ms = NULL;
@@ -316,11 +283,13 @@ int cli_sink(int argc, char **argv)
 
     if (!options_read(argc, argv, rows, sizeof(rows) / sizeof(rows[0])) ||
         !options_number(argv[0], "--status", status, 0, 200, 599, &sink.status) ||
-        !options_number(argv[0], "--delay", delay_ms, 0, 0, MOST_DELAY_MS, &sink.delay_ms) ||
-        !read_dialect(&sink, dialect))
+        !options_number(argv[0], "--delay", delay_ms, 0, 0, MOST_DELAY_MS, &sink.delay_ms))
+        return CLI_USAGE;
+    sink.dialect = proof_option_dialect(argv[0], dialect);
+    if (!sink.dialect)
         return CLI_USAGE;
     sink.keyring.secrets = &sink.secret;
-    bool fine = read_secret(&sink, secret);
+    bool fine = proof_option_secret(argv[0], secret, sink.dialect, &sink.secret);
     int result = fine ? run(&sink, listen) : CLI_FAILED;
     secret_release(&sink.secret);
     return result;

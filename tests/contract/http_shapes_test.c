@@ -223,7 +223,7 @@ static void test_noise(void **state)
     unsigned seed = 12345;
 
     (void)state;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 120; i++) {
         struct client client = dial(rig);
         struct reply reply;
         char noise[200] = POST "Content-Length: 2\r\nConnection: close\r\n\r\nhi";
