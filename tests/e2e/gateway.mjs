@@ -75,8 +75,8 @@ export class Gateway {
   /** Starts the process and waits until it listens. */
   async start() {
     this.launch()
-    await this.event('listening')
-    this.url = this.log('listening').at(-1).url
+    const first = await this.event('listening')
+    this.url = first.url
     return this
   }
 
@@ -153,8 +153,13 @@ export class Gateway {
   }
 
   /** Sends `signal` and waits for the end; resolves to { code, signal }. */
-  async stop(signal = 'SIGTERM') {
+  stop(signal = 'SIGTERM') {
     if (this.running) this.child.kill(signal)
+    return this.ended()
+  }
+
+  /** Waits for the end without asking for it. */
+  async ended() {
     const end = await this.over
     await this.closed
     return end
