@@ -40,7 +40,7 @@ test('SIGTERM while the target works: it finishes, its sender gets the answer, e
     runtime.unpark()
     const got = await pending
     assert.equal(got.json.status, 'relayed', got.text)
-    assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+    assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
     await gateway.restart()
     assert.equal((await send(gateway, wake)).json.status, 'duplicate', 'settled before the end')
     assert.equal(runtime.runs.length, 1)
@@ -57,7 +57,7 @@ test('SIGTERM while the target hangs: after the grace time it is held, exit 0', 
   gateway.child.kill('SIGTERM')
   const got = await pending
   assert.ok([503, 504].includes(got.status), got.text)
-  assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
   await gateway.restart()
   assert.equal((await send(gateway, wake)).json.code, 'held')
   assert.equal(runtime.requests.length, 1)
@@ -74,7 +74,7 @@ test('SIGTERM while the store is frozen: nothing was sent, exit 0', async t => {
   gateway.child.kill('SIGTERM')
   const got = await pending
   assert.equal(got.status, 503, got.text)
-  assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
   redis.thaw()
   assert.equal(runtime.requests.length, 0)
 })
@@ -87,7 +87,7 @@ test('draining: ready is false first, wakes are still served, connections are to
   await until(async () => (await gateway.get('/readyz')).status === 503, 'ready is false')
   assert.equal((await gateway.get('/livez')).status, 200)
   assert.equal((await send(gateway, newWake())).json.status, 'relayed')
-  assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
   await assert.rejects(gateway.get('/livez'))
 })
 

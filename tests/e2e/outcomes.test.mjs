@@ -24,7 +24,8 @@ function expectError(got, status, code, retryAfter) {
   assert.equal(got.status, status, got.text)
   assert.equal(got.json.code, code)
   assert.equal(typeof got.json.message, 'string')
-  assert.deepEqual(Object.keys(got.json).sort(), ['code', 'message'])
+  const { code: _, message: __, delivery_id: ___, ...more } = got.json
+  assert.deepEqual(more, {})
   if (retryAfter === undefined) assert.equal(got.headers['retry-after'], undefined)
   else {
     const seconds = Number(got.headers['retry-after'])
@@ -142,9 +143,8 @@ test('a target that refuses connections is unavailable, and back when it listens
 test('a huge answer from a target is cut, and counts by its status', async t => {
   const { runtime, send } = await relayTo(t, 'poke')
   runtime.behave(answer(200, 'x'.repeat(8 * 1024 * 1024)))
-  const got = await send(newWake())
-  assert.ok([200, 504].includes(got.status), got.text)
-  assert.equal((await send(newWake())).status === 200 || got.status === 504, true)
+  assert.equal((await send(newWake())).json.status, 'relayed')
+  assert.equal((await send(newWake())).json.status, 'relayed')
 })
 
 // --- ambiguous -----------------------------------------------------------------------------------
@@ -413,7 +413,8 @@ test('the embedded store refuses a second process on its file', async t => {
   const { gateway } = await relayTo(t, 'poke')
   const second = makeGateway(t, { ...defaults, store: `sqlite:${gateway.directory}/wakegate.db`, routes: gateway.config.routes })
   second.mayFail = true
+  second.mayWrite = /in use by another process/
   second.launch()
   const end = await Promise.race([second.over, pause(15_000).then(() => undefined)])
-  assert.ok(end && end.code !== 0, 'the second one ends')
+  assert.equal(end?.code, 1, 'the second one ends')
 })
