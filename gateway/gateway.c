@@ -12,7 +12,6 @@
 #include "gateway/gateway.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -52,10 +51,22 @@ struct gateway {
 
 /* --- opening --- */
 
-static void print_report(const struct settings_report *report)
+static void log_lines(enum log_level level, const char *event, struct slice lines)
 {
-    fputs(buf_text(&report->warnings), stderr);
-    fputs(buf_text(&report->mistakes), stderr);
+    struct slice line;
+
+    while (lines.len > 0) {
+        slice_cut(lines, '\n', &line, &lines);
+        log_begin(level, event);
+        log_str("text", line);
+        log_end();
+    }
+}
+
+static void log_report(const struct settings_report *report)
+{
+    log_lines(LOG_WARN, "config_warning", buf_slice(&report->warnings));
+    log_lines(LOG_ERROR, "config_mistake", buf_slice(&report->mistakes));
 }
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
@@ -65,7 +76,7 @@ static bool open_front(struct gateway *gateway, const struct front_settings *set
     struct err err = {0};
 
     if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
-        fprintf(stderr, "wakegate: %s\n", err.text);
+        log_note(LOG_ERROR, "cannot_listen", "%s", err.text);
         return false;
     }
     for (size_t i = 0; i < front_listener_count(*front); i++) {
@@ -101,7 +112,7 @@ static bool open_world(struct gateway *gateway)
     gateway->world = (struct world){.loop = &gateway->loop, .turn = &gateway->turn};
     if (!store_open(slice_from(config->store), config->window_ms, &gateway->turn,
                     &gateway->world.store, &err)) {
-        fprintf(stderr, "wakegate: store: %s\n", err.text);
+        log_note(LOG_ERROR, "cannot_open_store", "%s", err.text);
         return false;
     }
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
@@ -127,7 +138,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
     else if (config)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
-    print_report(&report);
+    log_report(&report);
     settings_report_release(&report);
     if (usable)
         return config;

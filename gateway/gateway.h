@@ -7,7 +7,7 @@
 #define WAKEGATE_GATEWAY_GATEWAY_H
 
 /* Runs until a signal ends it. The exit status: 0 after a drain, 1 when it could not start; then
- * the reasons stand on standard error. */
+ * the reasons stand in the log. */
 int gateway_run(const char *config_path);
 
 #endif
