@@ -313,8 +313,10 @@ int gateway_run(const char *config_path)
     uv_loop_init(&gateway->loop);
     turn_open(&gateway->turn, &gateway->loop);
     deadline_open(&gateway->deadline, &gateway->loop, on_deadline);
-    if (!start(gateway))
-        exit(EXIT_FAILURE); /* nothing was begun that would have to end in order */
+    if (!start(gateway)) { /* nothing was begun that would have to end in order */
+        log_close();
+        exit(EXIT_FAILURE);
+    }
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();
