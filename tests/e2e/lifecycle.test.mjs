@@ -91,6 +91,38 @@ test('draining: ready is false first, wakes are still served, connections are to
   await assert.rejects(gateway.get('/livez'))
 })
 
+test('stopping: a wake on a kept connection is 503 draining and the connection closes', async t => {
+  const runtime = await startRuntime(t, 'hermes')
+  const gateway = await startGateway(t, { grace: '20s', budget: '20s', routes: relayTo(runtime) })
+  const { port } = new URL(gateway.url)
+  const socket = net.connect(Number(port), '127.0.0.1')
+  let text = ''
+  socket.on('error', () => {})
+  socket.on('data', chunk => (text += chunk))
+  const ended = new Promise(resolve => socket.once('close', resolve))
+  const post = wake => {
+    const { headers, body } = framed('agentchat', wake)
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    socket.write(`POST /wake/relay HTTP/1.1\r\nHost: x\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  }
+  post(newWake())
+  await until(() => text.includes('"relayed"'), 'the first is relayed')
+  runtime.behave('park')
+  const pending = send(gateway, newWake())
+  await until(() => runtime.parked === 1, 'another is with the runtime')
+  gateway.child.kill('SIGTERM')
+  await gateway.event('stopping')
+  text = ''
+  const late = newWake()
+  post(late)
+  await ended
+  assert.ok(text === '' || /^HTTP\/1\.1 503 [^]*connection: close[^]*"draining"/i.test(text), text)
+  assert.equal(runtime.requests.some(request => request.body.includes(late.delivery_id)), false)
+  runtime.unpark()
+  assert.equal((await pending).json.status, 'relayed')
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+})
+
 test('an idle kept connection does not hold the end up', async t => {
   const runtime = await startRuntime(t, 'poke')
   const gateway = await startGateway(t, { grace: '60s', routes: relayTo(runtime) })
@@ -300,6 +332,20 @@ test('a port that is taken: a clear end, not a hang', async t => {
   assert.equal(code, 1)
   await second.closed
   assert.match(second.everything(), /in use/)
+})
+
+test('more than 1024 sockets at once', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { connections_per_address: 2000, routes: relayTo(runtime) })
+  const { port } = new URL(gateway.url)
+  const sockets = Array.from({ length: 1200 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
+  await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('connect', resolve))))
+  assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  const last = sockets.at(-1)
+  last.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+  const [answer] = await new Promise(resolve => last.once('data', (...chunks) => resolve(chunks)))
+  assert.match(String(answer), /^HTTP\/1\.1 200 /)
+  for (const socket of sockets) socket.destroy()
 })
 
 // --- canaries ------------------------------------------------------------------------------------
