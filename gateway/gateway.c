@@ -246,7 +246,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         front_drain(gateway->front);
         relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
         return;
-    case STAGE_CUT_SHORT:
+    case STAGE_CUT_SHORT: /* it ends with the last relay, not by time */
+        deadline_clear(&gateway->deadline);
         log_note(LOG_WARN, "cut_short", "%u relays are unanswered; what was sent is held",
                  gateway->relays.count);
         relays_cut_short(&gateway->relays);
