@@ -97,6 +97,18 @@ test('many SIGTERMs while the store is frozen: nobody is dropped, whatever the g
   redis.thaw()
 })
 
+test('a SIGTERM that comes at the very end changes nothing', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  for (let i = 0; i < 5; i++) {
+    const gateway = await startGateway(t, { routes: relayTo(runtime) })
+    while (gateway.running) {
+      gateway.child.kill('SIGTERM')
+      await new Promise(setImmediate)
+    }
+    assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+  }
+})
+
 test('draining: ready is false first, wakes are still served, connections are told to close', async t => {
   const runtime = await startRuntime(t, 'poke')
   const gateway = await startGateway(t, { drain: '2s', routes: relayTo(runtime) })
