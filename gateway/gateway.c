@@ -203,8 +203,9 @@ static void part_closed(void *context)
 static void close_loop(struct gateway *gateway)
 {
     config_free(gateway->config);
+    /* A handle that is closed gives its signal back, and the next one would end the process. */
     for (size_t i = 0; i < SIGNALS; i++)
-        uv_close((uv_handle_t *)&gateway->signals[i], NULL);
+        uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
     turn_close(&gateway->turn);
 }
@@ -246,7 +247,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         front_drain(gateway->front);
         relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
         return;
-    case STAGE_CUT_SHORT:
+    case STAGE_CUT_SHORT: /* it ends with the last relay, not by time */
+        deadline_clear(&gateway->deadline);
         log_note(LOG_WARN, "cut_short", "%u relays are unanswered; what was sent is held",
                  gateway->relays.count);
         relays_cut_short(&gateway->relays);
@@ -307,7 +309,8 @@ static bool start(struct gateway *gateway)
 
 int gateway_run(const char *config_path)
 {
-    struct gateway *gateway = mem_new(sizeof(*gateway));
+    static struct gateway all; /* until the process ends, and so do its signals and its loop */
+    struct gateway *gateway = &all;
 
     gateway->config_path = config_path;
     uv_loop_init(&gateway->loop);
@@ -320,8 +323,6 @@ int gateway_run(const char *config_path)
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();
-    uv_loop_close(&gateway->loop);
     metrics_free();
-    free(gateway);
     return EXIT_SUCCESS;
 }

@@ -79,6 +79,36 @@ test('SIGTERM while the store is frozen: nothing was sent, exit 0', async t => {
   assert.equal(runtime.requests.length, 0)
 })
 
+test('many SIGTERMs while the store is frozen: nobody is dropped, whatever the grace time', async t => {
+  const redis = await startRedis(t)
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { store: redis.url, grace: '1s', budget: '30s', routes: relayTo(runtime) })
+  assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  redis.freeze()
+  const pending = send(gateway, newWake())
+  await pause(100)
+  gateway.child.kill('SIGTERM')
+  await gateway.event('stopping')
+  gateway.child.kill('SIGTERM')
+  await gateway.event('cut_short')
+  const got = await pending
+  assert.equal(got.status, 503, got.text)
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+  redis.thaw()
+})
+
+test('a SIGTERM that comes at the very end changes nothing', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  for (let i = 0; i < 5; i++) {
+    const gateway = await startGateway(t, { routes: relayTo(runtime) })
+    while (gateway.running) {
+      gateway.child.kill('SIGTERM')
+      await new Promise(setImmediate)
+    }
+    assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+  }
+})
+
 test('draining: ready is false first, wakes are still served, connections are told to close', async t => {
   const runtime = await startRuntime(t, 'poke')
   const gateway = await startGateway(t, { drain: '2s', routes: relayTo(runtime) })
