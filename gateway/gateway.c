@@ -17,7 +17,7 @@
 
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
-#include "gateway/door.h"
+#include "gateway/router.h"
 #include "relay/http_client.h"
 
 enum { SIGNALS = 4 };
@@ -41,7 +41,7 @@ struct gateway {
     struct relays relays;
     struct intake intake;
     struct ops ops;
-    struct door door, admin_door;
+    struct router router, admin_router;
     struct front *front, *admin;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
@@ -70,9 +70,9 @@ static void log_report(const struct settings_report *report)
 }
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
-                       struct door *door, struct front **front)
+                       struct router *router, struct front **front)
 {
-    struct http_handlers handlers = door_handlers(door);
+    struct http_handlers handlers = router_handlers(router);
     struct err err = {0};
 
     if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
@@ -80,7 +80,7 @@ static bool open_front(struct gateway *gateway, const struct front_settings *set
         return false;
     }
     for (size_t i = 0; i < front_listener_count(*front); i++) {
-        log_begin(LOG_INFO, door->intake ? "listening" : "listening_admin");
+        log_begin(LOG_INFO, router->intake ? "listening" : "listening_admin");
         log_text("url", front_address(*front, i));
         log_end();
     }
@@ -92,16 +92,16 @@ static bool open_fronts(struct gateway *gateway)
     const struct config *config = gateway->config;
     struct front_settings admin = config->front;
 
-    gateway->door = (struct door){
+    gateway->router = (struct router){
         .intake = &gateway->intake, .ops = &gateway->ops, .metrics = config->admin.len == 0};
-    gateway->admin_door = (struct door){.ops = &gateway->ops, .metrics = true};
+    gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
     if (config->admin.len > 0) {
         admin.listen[0] = config->admin;
         admin.listen_count = 1;
-        if (!open_front(gateway, &admin, &gateway->admin_door, &gateway->admin))
+        if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
             return false;
     }
-    return open_front(gateway, &config->front, &gateway->door, &gateway->front);
+    return open_front(gateway, &config->front, &gateway->router, &gateway->front);
 }
 
 static bool open_world(struct gateway *gateway)

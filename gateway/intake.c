@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "gateway/arrival.h"
+#include "gateway/audit.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/metrics.h"
-#include "gateway/record.h"
 
 enum { REPLAY_AHEAD_MS = 300 * 1000, REPLAY_SLACK_MS = 3600 * 1000 };
 
@@ -24,11 +24,11 @@ void intake_head(const struct intake *intake, struct exchange *exchange, struct 
     const struct route *route = config_route(intake->config, route_name);
 
     if (!route) {
-        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        audit_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
         return;
     }
     if (!slice_eq(exchange->method, SLICE("POST"))) {
-        record_answer(exchange, route, ANSWER_METHOD_NOT_ALLOWED, NULL, NULL, "");
+        audit_answer(exchange, route, ANSWER_METHOD_NOT_ALLOWED, NULL, NULL, "");
         answer_method(exchange, "POST");
         return;
     }
@@ -37,7 +37,7 @@ void intake_head(const struct intake *intake, struct exchange *exchange, struct 
     bool plain = found == HEADER_ABSENT ||
                  (found == HEADER_FOUND && slice_eq_nocase(coding, SLICE("identity")));
     if (!plain) {
-        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_ENCODING, "", NULL);
+        audit_refuse(exchange, route, ANSWER_UNSUPPORTED_ENCODING, "", NULL);
         return;
     }
     exchange->max_body = intake->config->max_body;
@@ -89,18 +89,18 @@ static bool admit(const struct route *route, const struct config *config, struct
 
     if (replayable && is_replay(wake, config->window_ms, now_ms)) {
         ++*metrics_value(METRIC_PROOFS, route->name, proof_name(PROOF_STALE), NULL);
-        record_and_refuse(
+        audit_refuse(
             exchange, route, ANSWER_UNAUTHORIZED,
             "stale: the signature has no timestamp and the payload's ts is out of the window",
             NULL);
         return false;
     }
     if (wake->version != 1 && !version_absent) {
-        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_VERSION, "", NULL);
+        audit_refuse(exchange, route, ANSWER_UNSUPPORTED_VERSION, "", NULL);
         return false;
     }
     if (!is_ours(route, wake)) {
-        record_and_refuse(exchange, route, ANSWER_WRONG_HANDLE, "", NULL);
+        audit_refuse(exchange, route, ANSWER_WRONG_HANDLE, "", NULL);
         return false;
     }
     return true;
@@ -115,24 +115,24 @@ void intake_begin(const struct intake *intake, struct exchange *exchange, struct
     struct err err = {0};
 
     if (!route) { /* a reload took it away while the body came */
-        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        audit_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
         return;
     }
     if (!prove(route, exchange, now_ms, &proven, &err)) {
-        record_and_refuse(exchange, route, ANSWER_UNAUTHORIZED, err.text, NULL);
+        audit_refuse(exchange, route, ANSWER_UNAUTHORIZED, err.text, NULL);
         return;
     }
     if (!route->dialect->decode(&exchange->request, &wake, &err)) {
-        record_and_refuse(exchange, route, ANSWER_INVALID_WAKE, err.text, err.text);
+        audit_refuse(exchange, route, ANSWER_INVALID_WAKE, err.text, err.text);
     } else if (!admit(route, intake->config, exchange, &wake, proven.replayable, now_ms)) {
         /* answered */
     } else if (is_test(&wake) && route->on_test == ON_TEST_ANSWER) {
-        record_answer(exchange, route, ANSWER_TESTED, &wake, NULL, "");
+        audit_answer(exchange, route, ANSWER_TESTED, &wake, NULL, "");
         answer_tested(exchange, wake.delivery_id);
     } else if (intake->relays->draining) {
-        record_and_refuse(exchange, route, ANSWER_DRAINING, "", NULL);
+        audit_refuse(exchange, route, ANSWER_DRAINING, "", NULL);
     } else if (!relays_have_room(intake->relays, route->destinations.count)) {
-        record_and_refuse(exchange, route, ANSWER_OVERLOADED, "", NULL);
+        audit_refuse(exchange, route, ANSWER_OVERLOADED, "", NULL);
     } else {
         uint64_t until_ms = exchange->began_us / 1000 + (uint64_t)intake->config->budget_ms;
         arrival_begin(intake->relays, route, exchange, &wake, until_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gateway/record.h"
+#include "gateway/audit.h"
 
 #include "gateway/core/clock.h"
 #include "gateway/core/log.h"
@@ -7,9 +7,8 @@
 
 /* Counts and logs one answered request. Strangers choose the path, so only a known route is named.
  */
-void record_answer(const struct exchange *exchange, const struct route *route,
-                   enum answer_code code, const struct wake *wake, const struct outcome *outcome,
-                   const char *why)
+void audit_answer(const struct exchange *exchange, const struct route *route, enum answer_code code,
+                  const struct wake *wake, const struct outcome *outcome, const char *why)
 {
     uint64_t took_us = clock_steady_us() - exchange->began_us;
     unsigned status = answer_status(code);
@@ -32,9 +31,9 @@ void record_answer(const struct exchange *exchange, const struct route *route,
     log_end();
 }
 
-void record_and_refuse(struct exchange *exchange, const struct route *route, enum answer_code code,
-                       const char *why, const char *public_why)
+void audit_refuse(struct exchange *exchange, const struct route *route, enum answer_code code,
+                  const char *why, const char *public_why)
 {
-    record_answer(exchange, route, code, NULL, NULL, why);
+    audit_answer(exchange, route, code, NULL, NULL, why);
     answer_error(exchange, code, public_why);
 }
