@@ -219,7 +219,7 @@ static void close_world(struct gateway *gateway)
     http_client_close(gateway->world.private_http, part_closed, gateway);
 }
 
-static void close_doors(struct gateway *gateway)
+static void close_listeners(struct gateway *gateway)
 {
     gateway->parts = gateway->admin ? 3 : 2;
     gateway->next_step = close_world;
@@ -258,7 +258,7 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         deadline_set(&gateway->deadline, 0);
         return;
     case STAGE_CLOSED:
-        close_doors(gateway);
+        close_listeners(gateway);
         return;
     }
 }
