@@ -3,7 +3,7 @@
  * audit: one line in the log and one count for each answered request at /wake/.
  *
  * Neither ever gets a secret, a signature or a body. Strangers choose the path, so only a route
- * that exists is named.
+ * that exists is named in a metric; in the log an unknown path is cut short.
  */
 #ifndef WAKEGATE_GATEWAY_AUDIT_H
 #define WAKEGATE_GATEWAY_AUDIT_H
@@ -11,12 +11,17 @@
 #include "gateway/answer.h"
 #include "gateway/route.h"
 
-/* `route` and `wake` may be NULL; so may `outcome`, then `why` says what there is to say. */
-void audit_answer(const struct exchange *exchange, const struct route *route, enum answer_code code,
-                  const struct wake *wake, const struct outcome *outcome, const char *why);
+struct finding { /* what is known of a request that is being answered */
+    enum answer_code code;
+    const struct route *route;     /* NULL: there is none of that name */
+    const struct wake *wake;       /* NULL: not proved, or not decoded */
+    const struct outcome *outcome; /* NULL: nothing was relayed */
+    const char *why;               /* for the log; NULL: the code says it */
+};
 
-/* Audits, and answers the error. `why` goes to the log; `public_why` into the answer too. */
-void audit_refuse(struct exchange *exchange, const struct route *route, enum answer_code code,
-                  const char *why, const char *public_why);
+void audit(const struct exchange *exchange, const struct finding *finding);
+
+/* Audits, and answers the error. `public_why` is added to the answer; may be NULL. */
+void audit_refuse(struct exchange *exchange, const struct finding *finding, const char *public_why);
 
 #endif

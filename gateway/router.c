@@ -38,7 +38,7 @@ static void on_head(void *context, struct exchange *exchange)
         return;
     }
     if (!page_at(router, exchange->path)) {
-        audit_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        audit_refuse(exchange, &(struct finding){.code = ANSWER_UNKNOWN_ROUTE}, NULL);
         return;
     }
     bool reads =
@@ -66,7 +66,8 @@ static void on_fault(void *context, struct exchange *exchange, enum http_fault f
 
     if (is_wake(router, exchange->path, &route_name))
         route = config_route(router->intake->config, route_name);
-    audit_refuse(exchange, route, answer_for_fault(fault), "", NULL);
+    const struct finding finding = {.code = answer_for_fault(fault), .route = route};
+    audit_refuse(exchange, &finding, NULL);
 }
 
 struct http_handlers router_handlers(struct router *router)
