@@ -5,8 +5,6 @@
 #include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
 
-enum { PATH_SHOWN = 80 };
-
 static void count(const struct finding *finding, uint64_t took_us)
 {
     const char *code = answer_code_name(finding->code);
@@ -43,10 +41,7 @@ void audit(const struct exchange *exchange, const struct finding *finding)
 
     count(finding, took_us);
     log_begin(status < 400 ? LOG_INFO : LOG_WARN, "wake");
-    if (finding->route)
-        log_text("route", finding->route->name);
-    else
-        log_str("path", slice_first(exchange->path, PATH_SHOWN));
+    log_text("route", finding->route ? finding->route->name : NULL);
     log_text("code", answer_code_name(finding->code));
     log_num("status", status);
     if (finding->wake)

@@ -2,8 +2,8 @@
 /*
  * audit: one line in the log and one count for each answered request at /wake/.
  *
- * Neither ever gets a secret, a signature or a body. Strangers choose the path, so only a route
- * that exists is named in a metric; in the log an unknown path is cut short.
+ * Neither ever gets a secret, a signature or a body, nor a path that is no route's: strangers
+ * choose it, and it may hold a secret that was pasted into the wrong place.
  */
 #ifndef WAKEGATE_GATEWAY_AUDIT_H
 #define WAKEGATE_GATEWAY_AUDIT_H
