@@ -137,14 +137,15 @@ static void take_in(const struct intake *intake, struct route *route, struct exc
         return;
     }
     finding.wake = &wake;
-    if (!admit(intake, route, &wake, replayable, now_ms, &finding)) {
+    bool tested = is_test(&wake) && route->on_test == ON_TEST_ANSWER;
+    bool goes_on = admit(intake, route, &wake, replayable, now_ms, &finding) &&
+                   (tested || may_relay(intake, route, &finding));
+    if (!goes_on) {
         audit_refuse(exchange, &finding, NULL);
-    } else if (is_test(&wake) && route->on_test == ON_TEST_ANSWER) {
+    } else if (tested) {
         finding.code = ANSWER_TESTED;
         audit(exchange, &finding);
         answer_tested(exchange, wake.delivery_id);
-    } else if (!may_relay(intake, route, &finding)) {
-        audit_refuse(exchange, &finding, NULL);
     } else {
         uint64_t until_ms = exchange->began_us / 1000 + (uint64_t)intake->config->budget_ms;
         arrival_begin(intake->relays, route, exchange, &wake, until_ms);
