@@ -319,6 +319,22 @@ test('a socket file left by a killed process is no obstacle', async t => {
   assert.equal((await request('http://localhost/livez', { method: 'GET', socketPath })).status, 200)
 })
 
+test('few descriptors: idle connections leave enough for the targets', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { routes: relayTo(runtime) }, { prefix: ['prlimit', '--nofile=100'] })
+  const { port } = new URL(gateway.url)
+  const idle = Array.from({ length: 120 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
+  t.after(() => idle.forEach(socket => socket.destroy()))
+  await until(() => idle.some(socket => socket.destroyed || socket.closed), 'one too many was closed')
+  const { headers, body } = framed('agentchat', newWake())
+  const lines = Object.entries({ host: 'x', 'content-length': body.length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  let got = ''
+  idle[0].on('data', chunk => (got += chunk))
+  idle[0].write(`POST /wake/relay HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  await until(() => got.includes('"status"') || got.includes('"code"'), 'an answer')
+  assert.match(got, /"relayed"/)
+})
+
 test('a port that is taken: a clear end, not a hang', async t => {
   const runtime = await startRuntime(t, 'poke')
   const first = await startGateway(t, { routes: relayTo(runtime) })
