@@ -2,6 +2,7 @@
 // The life of the process: drain, reload, rotation, kills and restarts, listeners, the operators' pages,
 // and what must never stand in a log.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
@@ -188,6 +189,20 @@ test('SIGHUP: routes come, change and go; a broken config changes nothing', asyn
   await reload(gateway, config)
   assert.equal((await send(gateway, newWake(), 'other')).status, 404)
   assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+})
+
+test('SIGHUP: a secret or a config that became a pipe stops nobody', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const secrets = path.join(scratch(t), 'secret')
+  fs.writeFileSync(secrets, secret)
+  const gateway = await startGateway(t, { routes: { relay: route('agentchat', trigger(runtime), { secrets: [{ file: secrets }] }) } })
+  for (const [file, count] of [[secrets, 1], [gateway.file, 2]]) {
+    fs.unlinkSync(file)
+    execFileSync('mkfifo', [file])
+    gateway.child.kill('SIGHUP')
+    await gateway.event('reload_failed', count)
+    assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  }
 })
 
 test('SIGHUP while a wake is with its target: that wake ends under the old config', async t => {
