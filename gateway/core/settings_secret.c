@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gateway/core/limits.h"
+#include "gateway/core/regular_file.h"
 #include "gateway/core/settings.h"
 
 #define FORMS "{\"env\": \"NAME\"}, {\"file\": \"/path\"} or {\"literal\": \"...\"}"
@@ -44,7 +45,7 @@ static bool read_variable(struct settings_report *report, const char *path, cons
 static bool read_secret_file(struct settings_report *report, const char *path, const char *name,
                              struct found *found)
 {
-    FILE *stream = fopen(name, "re");
+    FILE *stream = regular_file_open(name);
     bool whole = false;
 
     if (stream) {
@@ -55,7 +56,7 @@ static bool read_secret_file(struct settings_report *report, const char *path, c
     if (!whole)
         settings_report_mistake(report, path,
                                 "the file %s cannot be read (%s); check its path and permissions",
-                                name, strerror(errno));
+                                name, regular_file_why(errno));
     if (stream)
         fclose(stream);
     snprintf(found->source, sizeof(found->source), "the file %s", name);

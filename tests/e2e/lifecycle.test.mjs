@@ -2,6 +2,7 @@
 // The life of the process: drain, reload, rotation, kills and restarts, listeners, the operators' pages,
 // and what must never stand in a log.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
@@ -222,6 +223,20 @@ test('SIGHUP: routes come, change and go; a broken config changes nothing', asyn
   assert.equal((await send(gateway, newWake())).json.status, 'relayed')
 })
 
+test('SIGHUP: a secret or a config that became a pipe stops nobody', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const secrets = path.join(scratch(t), 'secret')
+  fs.writeFileSync(secrets, secret)
+  const gateway = await startGateway(t, { routes: { relay: route('agentchat', trigger(runtime), { secrets: [{ file: secrets }] }) } })
+  for (const [file, count] of [[secrets, 1], [gateway.file, 2]]) {
+    fs.unlinkSync(file)
+    execFileSync('mkfifo', [file])
+    gateway.child.kill('SIGHUP')
+    await gateway.event('reload_failed', count)
+    assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  }
+})
+
 test('SIGHUP while a wake is with its target: that wake ends under the old config', async t => {
   const runtime = await startRuntime(t, 'hermes')
   const config = { ...defaults, budget: '20s', routes: relayTo(runtime) }
@@ -349,6 +364,22 @@ test('a socket file left by a killed process is no obstacle', async t => {
   assert.equal(fs.existsSync(socketPath), true)
   await gateway.restart()
   assert.equal((await request('http://localhost/livez', { method: 'GET', socketPath })).status, 200)
+})
+
+test('few descriptors: idle connections leave enough for the targets', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { routes: relayTo(runtime) }, { prefix: ['prlimit', '--nofile=100'] })
+  const { port } = new URL(gateway.url)
+  const idle = Array.from({ length: 120 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
+  t.after(() => idle.forEach(socket => socket.destroy()))
+  await until(() => idle.some(socket => socket.destroyed || socket.closed), 'one too many was closed')
+  const { headers, body } = framed('agentchat', newWake())
+  const lines = Object.entries({ host: 'x', 'content-length': body.length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  let got = ''
+  idle[0].on('data', chunk => (got += chunk))
+  idle[0].write(`POST /wake/relay HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  await until(() => got.includes('"status"') || got.includes('"code"'), 'an answer')
+  assert.match(got, /"relayed"/)
 })
 
 test('a port that is taken: a clear end, not a hang', async t => {
