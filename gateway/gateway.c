@@ -295,6 +295,7 @@ static void watch_signals(struct gateway *gateway)
 
 static bool start(struct gateway *gateway)
 {
+    watch_signals(gateway); /* one that comes meanwhile is looked at when all stands */
     gateway->config = read_config(gateway, true);
     if (!gateway->config)
         return false;
@@ -303,7 +304,6 @@ static bool start(struct gateway *gateway)
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    watch_signals(gateway);
     return open_fronts(gateway);
 }
 

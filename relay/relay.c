@@ -20,7 +20,8 @@ enum {
     LEASE_MARGIN_MS = 60000,     /* how long an unwritten settlement is tried again */
     RELEASE_PATIENCE_MS = 10000, /* the same for a release, which the lease's end does too */
     FIRST_PAUSE_MS = 100,        /* before an unwritten settlement is tried again; doubles */
-    LONGEST_PAUSE_MS = 2000
+    LONGEST_PAUSE_MS = 2000,
+    JOIN_SLACK_MS = 1000 /* how much longer than its own time a request waits for a relay's end */
 };
 
 static void relay_claim(struct relay *relay);
@@ -75,12 +76,13 @@ static void set_outcome(struct relay *relay, enum outcome_code code, int64_t ret
 }
 
 /* A request that came while the relay runs: it waits for the same outcome where that comes in its
- * time. Where the others were told already, it learns what is known. */
+ * time, or soon after: its head may have come first, and its body last. Where the others were told
+ * already, it learns what is known. */
 void relay_join(struct relay *relay, uint64_t until_ms, struct waiter *waiter)
 {
     struct outcome outcome = {.code = OUTCOME_IN_FLIGHT};
 
-    if (!relay->told && until_ms >= relay->until_ms) {
+    if (!relay->told && until_ms + JOIN_SLACK_MS >= relay->until_ms) {
         waiter->next = relay->waiters;
         relay->waiters = waiter;
         return;

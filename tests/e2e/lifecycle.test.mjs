@@ -237,6 +237,19 @@ test('SIGHUP: a secret or a config that became a pipe stops nobody', async t => 
   }
 })
 
+test('SIGHUP and SIGTERM while it starts: looked at once it stands', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const config = { routes: { relay: route('agentchat', trigger(runtime), { secrets: [{ literal: secret }] }) } }
+  for (const [signal, event] of [['SIGHUP', 'reloaded'], ['SIGTERM', 'stopping']]) {
+    const gateway = makeGateway(t, config)
+    gateway.launch()
+    await gateway.event('config_warning') /* it has just read its config */
+    gateway.child.kill(signal)
+    await gateway.event(event)
+    assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  }
+})
+
 test('SIGHUP while a wake is with its target: that wake ends under the old config', async t => {
   const runtime = await startRuntime(t, 'hermes')
   const config = { ...defaults, budget: '20s', routes: relayTo(runtime) }
