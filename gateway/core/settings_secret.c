@@ -113,8 +113,11 @@ static bool find_text(struct settings_report *report, const char *path, json_t *
         ok = true;
     } else if (json_is_string(value)) {
         settings_report_mistake(report, path, "is a bare string; say where the secret is: " FORMS);
+    } else if (json_is_object(value)) {
+        settings_report_mistake(report, path, "names no place; write exactly one of " FORMS);
     } else {
-        settings_report_mistake(report, path, "is not a secret; write exactly one of " FORMS);
+        settings_report_mistake(report, path, "is %s; write exactly one of " FORMS,
+                                settings_kind_of(value));
     }
     if (ok)
         drop_newline(found);
@@ -184,6 +187,13 @@ char *settings_address(struct settings *settings, const char *key, const char *f
         return fallback ? mem_text(slice_from(fallback)) : NULL;
     if (json_is_string(value))
         return checked_address(settings, key, text, "the address");
+    if (!json_is_object(value)) {
+        settings_mistake(settings, key,
+                         "is %s, must be an address; write it in double quotes, or say where it "
+                         "is: " FORMS,
+                         settings_kind_of(value));
+        return NULL;
+    }
     settings_path(settings, key, path);
     if (find_text(settings->report, path, value, &found))
         address = checked_address(
