@@ -235,7 +235,7 @@ test('healthcheck: 0 where a gateway is ready, not 0 where there is none or its 
   const routes = { relay: route('agentchat', trigger(runtime)) }
   const good = await startGateway(t, { routes })
   assert.equal((await run(['healthcheck', good.url])).code, 0)
-  const sick = await startGateway(t, { store: 'redis://127.0.0.1:1/0', routes })
+  const sick = await startGateway(t, { store: 'redis://127.0.0.1:1/0', routes }, { ready: false })
   assert.notEqual((await run(['healthcheck', sick.url])).code, 0)
   assert.notEqual((await run(['healthcheck', `http://127.0.0.1:${await freePort()}`])).code, 0)
 })
