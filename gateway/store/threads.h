@@ -76,8 +76,9 @@ struct threads_settings {
 };
 
 /* `appended` is called for every entry that any instance appends to any thread that this one
- * follows, in order, once. */
-struct threads *threads_open(struct slice url, const struct threads_settings *settings,
+ * follows, in order, once. It works on the store's own Redis connection (and one more, to follow)
+ * or SQLite file, and is closed before the store. */
+struct threads *threads_open(struct store *store, const struct threads_settings *settings,
                              struct turn *turn,
                              void (*appended)(void *context, struct slice thread,
                                               const struct threads_entry *entry),
