@@ -15,76 +15,77 @@ static bool parse(struct slice text, struct socket_packet *packet, char **copy, 
     return socket_packet_parse((struct slice){*copy, text.len}, packet, err);
 }
 
+static const struct {
+    const char *text;
+    enum socket_packet_type type;
+    const char *name_space;
+    long long id; /* -1: none */
+    unsigned attachments;
+    const char *json;  /* NULL: none */
+    const char *again; /* NULL: as `text` */
+} packets[] = {
+    {"0", SOCKET_CONNECT, "/", -1, 0, NULL, NULL},
+    {"0{\"token\":\"123\"}", SOCKET_CONNECT, "/", -1, 0, "{\"token\":\"123\"}", NULL},
+    {"0/custom,", SOCKET_CONNECT, "/custom", -1, 0, NULL, NULL},
+    {"0/custom", SOCKET_CONNECT, "/custom", -1, 0, NULL, "0/custom,"},
+    {"0/,{}", SOCKET_CONNECT, "/", -1, 0, "{}", "0{}"},
+    {"0/custom,{\"a\":1}", SOCKET_CONNECT, "/custom", -1, 0, "{\"a\":1}", NULL},
+    {"1", SOCKET_DISCONNECT, "/", -1, 0, NULL, NULL},
+    {"1/admin,", SOCKET_DISCONNECT, "/admin", -1, 0, NULL, NULL},
+    {"2[\"hello\",1]", SOCKET_EVENT, "/", -1, 0, "[\"hello\",1]", NULL},
+    {"2[1,\"x\"]", SOCKET_EVENT, "/", -1, 0, "[1,\"x\"]", NULL},
+    {"20[\"q\"]", SOCKET_EVENT, "/", 0, 0, "[\"q\"]", NULL},
+    {"2/admin,456[\"project:delete\",123]", SOCKET_EVENT, "/admin", 456, 0,
+     "[\"project:delete\",123]", NULL},
+    {"29007199254740992[\"q\"]", SOCKET_EVENT, "/", 9007199254740992, 0, "[\"q\"]", NULL},
+    {"2 [ \"a\" ] ", SOCKET_EVENT, "/", -1, 0, "[\"a\"]", "2[\"a\"]"},
+    {"2[\"\xc3\xa9\",\"\xf0\x9f\x98\x80\"]", SOCKET_EVENT, "/", -1, 0,
+     "[\"\xc3\xa9\",\"\xf0\x9f\x98\x80\"]", NULL},
+    /* a placeholder is one only where attachments were announced */
+    {"2[\"a\",{\"_placeholder\":true,\"num\":3}]", SOCKET_EVENT, "/", -1, 0,
+     "[\"a\",{\"_placeholder\":true,\"num\":3}]", NULL},
+    {"3/admin,456[]", SOCKET_ACK, "/admin", 456, 0, "[]", NULL},
+    {"30[\"yes\",{\"a\":null}]", SOCKET_ACK, "/", 0, 0, "[\"yes\",{\"a\":null}]", NULL},
+    {"4{\"message\":\"Not authorized\"}", SOCKET_CONNECT_ERROR, "/", -1, 0,
+     "{\"message\":\"Not authorized\"}", NULL},
+    {"4/nope,\"no\"", SOCKET_CONNECT_ERROR, "/nope", -1, 0, "\"no\"", NULL},
+    {"51-[\"x\",{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_EVENT, "/", -1, 1,
+     "[\"x\",{\"_placeholder\":true,\"num\":0}]", NULL},
+    {"52-/admin,7[\"x\",{\"_placeholder\":true,\"num\":1},{\"a\":[{\"_placeholder\":true,"
+     "\"num\":0},{\"_placeholder\":false,\"num\":0}]}]",
+     SOCKET_BINARY_EVENT, "/admin", 7, 2,
+     "[\"x\",{\"_placeholder\":true,\"num\":1},{\"a\":[{\"_placeholder\":true,\"num\":0},"
+     "{\"_placeholder\":false,\"num\":0}]}]",
+     NULL},
+    {"61-/admin,456[{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_ACK, "/admin", 456, 1,
+     "[{\"_placeholder\":true,\"num\":0}]", NULL},
+};
+
 static void test_packets(void **state)
 {
-    static const struct {
-        const char *text;
-        enum socket_packet_type type;
-        const char *name_space;
-        long long id; /* -1: none */
-        unsigned attachments;
-        const char *json;  /* NULL: none */
-        const char *again; /* NULL: as `text` */
-    } cases[] = {
-        {"0", SOCKET_CONNECT, "/", -1, 0, NULL, NULL},
-        {"0{\"token\":\"123\"}", SOCKET_CONNECT, "/", -1, 0, "{\"token\":\"123\"}", NULL},
-        {"0/custom,", SOCKET_CONNECT, "/custom", -1, 0, NULL, NULL},
-        {"0/custom", SOCKET_CONNECT, "/custom", -1, 0, NULL, "0/custom,"},
-        {"0/,{}", SOCKET_CONNECT, "/", -1, 0, "{}", "0{}"},
-        {"0/custom,{\"a\":1}", SOCKET_CONNECT, "/custom", -1, 0, "{\"a\":1}", NULL},
-        {"1", SOCKET_DISCONNECT, "/", -1, 0, NULL, NULL},
-        {"1/admin,", SOCKET_DISCONNECT, "/admin", -1, 0, NULL, NULL},
-        {"2[\"hello\",1]", SOCKET_EVENT, "/", -1, 0, "[\"hello\",1]", NULL},
-        {"2[1,\"x\"]", SOCKET_EVENT, "/", -1, 0, "[1,\"x\"]", NULL},
-        {"20[\"q\"]", SOCKET_EVENT, "/", 0, 0, "[\"q\"]", NULL},
-        {"2/admin,456[\"project:delete\",123]", SOCKET_EVENT, "/admin", 456, 0,
-         "[\"project:delete\",123]", NULL},
-        {"29007199254740992[\"q\"]", SOCKET_EVENT, "/", 9007199254740992, 0, "[\"q\"]", NULL},
-        {"2 [ \"a\" ] ", SOCKET_EVENT, "/", -1, 0, "[\"a\"]", "2[\"a\"]"},
-        {"2[\"\xc3\xa9\",\"\xf0\x9f\x98\x80\"]", SOCKET_EVENT, "/", -1, 0,
-         "[\"\xc3\xa9\",\"\xf0\x9f\x98\x80\"]", NULL},
-        /* a placeholder is one only where attachments were announced */
-        {"2[\"a\",{\"_placeholder\":true,\"num\":3}]", SOCKET_EVENT, "/", -1, 0,
-         "[\"a\",{\"_placeholder\":true,\"num\":3}]", NULL},
-        {"3/admin,456[]", SOCKET_ACK, "/admin", 456, 0, "[]", NULL},
-        {"30[\"yes\",{\"a\":null}]", SOCKET_ACK, "/", 0, 0, "[\"yes\",{\"a\":null}]", NULL},
-        {"4{\"message\":\"Not authorized\"}", SOCKET_CONNECT_ERROR, "/", -1, 0,
-         "{\"message\":\"Not authorized\"}", NULL},
-        {"4/nope,\"no\"", SOCKET_CONNECT_ERROR, "/nope", -1, 0, "\"no\"", NULL},
-        {"51-[\"x\",{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_EVENT, "/", -1, 1,
-         "[\"x\",{\"_placeholder\":true,\"num\":0}]", NULL},
-        {"52-/admin,7[\"x\",{\"_placeholder\":true,\"num\":1},{\"a\":[{\"_placeholder\":true,"
-         "\"num\":0},{\"_placeholder\":false,\"num\":0}]}]",
-         SOCKET_BINARY_EVENT, "/admin", 7, 2,
-         "[\"x\",{\"_placeholder\":true,\"num\":1},{\"a\":[{\"_placeholder\":true,\"num\":0},"
-         "{\"_placeholder\":false,\"num\":0}]}]",
-         NULL},
-        {"61-/admin,456[{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_ACK, "/admin", 456, 1,
-         "[{\"_placeholder\":true,\"num\":0}]", NULL},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
         struct socket_packet packet;
         struct err err = {""};
         struct buf again = BUF_INIT(4096);
         char *copy = NULL;
 
-        if (!parse(slice_from(cases[i].text), &packet, &copy, &err))
-            fail_msg("%s: %s", cases[i].text, err.text);
-        assert_int_equal(packet.type, cases[i].type);
-        assert_true(slice_eq(packet.name_space, slice_from(cases[i].name_space)));
-        assert_int_equal(packet.has_id, cases[i].id >= 0);
+        if (!parse(slice_from(packets[i].text), &packet, &copy, &err))
+            fail_msg("%s: %s", packets[i].text, err.text);
+        assert_int_equal(packet.type, packets[i].type);
+        assert_true(slice_eq(packet.name_space, slice_from(packets[i].name_space)));
+        assert_int_equal(packet.has_id, packets[i].id >= 0);
         if (packet.has_id)
-            assert_int_equal(packet.id, cases[i].id);
-        assert_int_equal(packet.attachments, cases[i].attachments);
+            assert_int_equal(packet.id, packets[i].id);
+        assert_int_equal(packet.attachments, packets[i].attachments);
         char *json = packet.json ? json_dumps(packet.json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-        assert_int_equal(json != NULL, cases[i].json != NULL);
+        assert_int_equal(json != NULL, packets[i].json != NULL);
         if (json)
-            assert_string_equal(json, cases[i].json);
+            assert_string_equal(json, packets[i].json);
         free(json);
         assert_true(socket_packet_append(&again, &packet));
-        assert_string_equal(buf_text(&again), cases[i].again ? cases[i].again : cases[i].text);
+        assert_string_equal(buf_text(&again),
+                            packets[i].again ? packets[i].again : packets[i].text);
         buf_release(&again);
         socket_packet_release(&packet);
         free(copy);
@@ -93,85 +94,85 @@ static void test_packets(void **state)
 
 #define HOLDER(num) "{\"_placeholder\":true,\"num\":" num "}"
 
+static const struct {
+    const char *text, *why;
+} refusals[] = {
+    {"", "unknown packet type"},
+    {"7", "unknown packet type"},
+    {"abc", "unknown packet type"},
+    {"0[1]", "a CONNECT that is not an object"},
+    {"0\"x\"", "a CONNECT that is not an object"},
+    {"0null", "a CONNECT that is not an object"},
+    {"0{", "bad JSON"},
+    {"0{}x", "bad JSON"},
+    {"05{}", "an id where none belongs"},
+    {"1{}", "a DISCONNECT with a payload"},
+    {"10", "an id where none belongs"},
+    {"2", "an event that is not an array"},
+    {"2{}", "an event that is not an array"},
+    {"2\"a\"", "an event that is not an array"},
+    {"2[]", "an event without a name"},
+    {"2[{}]", "an event without a name"},
+    {"2[null,1]", "an event without a name"},
+    {"2[true]", "an event without a name"},
+    {"2[\"connect\"]", "reserved name connect"},
+    {"2[\"connect_error\"]", "reserved name connect_error"},
+    {"2[\"disconnect\"]", "reserved name disconnect"},
+    {"2[\"disconnecting\"]", "reserved name disconnecting"},
+    {"2[\"newListener\"]", "reserved name newListener"},
+    {"2[\"removeListener\"]", "reserved name removeListener"},
+    {"51-[\"connect\"," HOLDER("0") "]", "reserved name connect"},
+    {"2abc[\"a\"]", "bad JSON"},
+    {"2[\"a\"", "bad JSON"},
+    {"2[\"a\"]]", "bad JSON"},
+    {"2['a']", "bad JSON"},
+    {"2[\"a\",{\"b\":1,\"b\":2}]", "bad JSON"},
+    {"2[\"a\\u0000\"]", "bad JSON"},
+    {"2[\"\xff\"]", "bad JSON"},
+    {"2[\"\\ud800\"]", "bad JSON"},
+    {"2-1[\"a\"]", "bad JSON"},
+    {"2/admin[\"a\"]", "an event that is not an array"}, /* all of it is the namespace */
+    {"29007199254740993[\"q\"]", "an id that is too large"},
+    {"299999999999999999999999[\"q\"]", "an id that is too large"},
+    {"3[]", "an acknowledgement without an id"},
+    {"30", "an acknowledgement that is not an array"},
+    {"30{}", "an acknowledgement that is not an array"},
+    {"61-[" HOLDER("0") "]", "an acknowledgement without an id"},
+    {"4", "a CONNECT_ERROR without a reason"},
+    {"4[]", "a CONNECT_ERROR without a reason"},
+    {"5[\"a\"]", "a count of attachments"},
+    {"5-[\"a\"]", "a count of attachments"},
+    {"50-[\"a\"]", "a count of attachments"},
+    {"511-[\"a\"]", "a count of attachments"},
+    {"51.5-[\"a\"]", "a count of attachments"},
+    {"5+1-[\"a\"]", "a count of attachments"},
+    {"51[\"a\"," HOLDER("0") "]", "a count of attachments"},
+    {"599999999999999999999-[\"a\"]", "a count of attachments"},
+    {"6-0[]", "a count of attachments"},
+    {"51-[\"a\"]", "placeholders"},
+    {"51-[\"a\"," HOLDER("1") "]", "placeholders"},
+    {"51-[\"a\"," HOLDER("-1") "]", "placeholders"},
+    {"51-[\"a\"," HOLDER("0.0") "]", "placeholders"},
+    {"51-[\"a\"," HOLDER("\"0\"") "]", "placeholders"},
+    {"51-[\"a\",{\"_placeholder\":true}]", "placeholders"},
+    {"51-[\"a\"," HOLDER("4294967296") "]", "placeholders"},
+    {"51-[\"a\"," HOLDER("0") "," HOLDER("0") "]", "placeholders"},
+    {"52-[\"a\"," HOLDER("0") "]", "placeholders"},
+    {"51-[\"a\",{\"_placeholder\":1,\"num\":0}]", "placeholders"},
+};
+
 static void test_refusals(void **state)
 {
-    static const struct {
-        const char *text, *why;
-    } cases[] = {
-        {"", "unknown packet type"},
-        {"7", "unknown packet type"},
-        {"abc", "unknown packet type"},
-        {"0[1]", "a CONNECT that is not an object"},
-        {"0\"x\"", "a CONNECT that is not an object"},
-        {"0null", "a CONNECT that is not an object"},
-        {"0{", "bad JSON"},
-        {"0{}x", "bad JSON"},
-        {"05{}", "an id where none belongs"},
-        {"1{}", "a DISCONNECT with a payload"},
-        {"10", "an id where none belongs"},
-        {"2", "an event that is not an array"},
-        {"2{}", "an event that is not an array"},
-        {"2\"a\"", "an event that is not an array"},
-        {"2[]", "an event without a name"},
-        {"2[{}]", "an event without a name"},
-        {"2[null,1]", "an event without a name"},
-        {"2[true]", "an event without a name"},
-        {"2[\"connect\"]", "reserved name connect"},
-        {"2[\"connect_error\"]", "reserved name connect_error"},
-        {"2[\"disconnect\"]", "reserved name disconnect"},
-        {"2[\"disconnecting\"]", "reserved name disconnecting"},
-        {"2[\"newListener\"]", "reserved name newListener"},
-        {"2[\"removeListener\"]", "reserved name removeListener"},
-        {"51-[\"connect\"," HOLDER("0") "]", "reserved name connect"},
-        {"2abc[\"a\"]", "bad JSON"},
-        {"2[\"a\"", "bad JSON"},
-        {"2[\"a\"]]", "bad JSON"},
-        {"2['a']", "bad JSON"},
-        {"2[\"a\",{\"b\":1,\"b\":2}]", "bad JSON"},
-        {"2[\"a\\u0000\"]", "bad JSON"},
-        {"2[\"\xff\"]", "bad JSON"},
-        {"2[\"\\ud800\"]", "bad JSON"},
-        {"2-1[\"a\"]", "bad JSON"},
-        {"2/admin[\"a\"]", "an event that is not an array"}, /* all of it is the namespace */
-        {"29007199254740993[\"q\"]", "an id that is too large"},
-        {"299999999999999999999999[\"q\"]", "an id that is too large"},
-        {"3[]", "an acknowledgement without an id"},
-        {"30", "an acknowledgement that is not an array"},
-        {"30{}", "an acknowledgement that is not an array"},
-        {"61-[" HOLDER("0") "]", "an acknowledgement without an id"},
-        {"4", "a CONNECT_ERROR without a reason"},
-        {"4[]", "a CONNECT_ERROR without a reason"},
-        {"5[\"a\"]", "a count of attachments"},
-        {"5-[\"a\"]", "a count of attachments"},
-        {"50-[\"a\"]", "a count of attachments"},
-        {"511-[\"a\"]", "a count of attachments"},
-        {"51.5-[\"a\"]", "a count of attachments"},
-        {"5+1-[\"a\"]", "a count of attachments"},
-        {"51[\"a\"," HOLDER("0") "]", "a count of attachments"},
-        {"599999999999999999999-[\"a\"]", "a count of attachments"},
-        {"6-0[]", "a count of attachments"},
-        {"51-[\"a\"]", "placeholders"},
-        {"51-[\"a\"," HOLDER("1") "]", "placeholders"},
-        {"51-[\"a\"," HOLDER("-1") "]", "placeholders"},
-        {"51-[\"a\"," HOLDER("0.0") "]", "placeholders"},
-        {"51-[\"a\"," HOLDER("\"0\"") "]", "placeholders"},
-        {"51-[\"a\",{\"_placeholder\":true}]", "placeholders"},
-        {"51-[\"a\"," HOLDER("4294967296") "]", "placeholders"},
-        {"51-[\"a\"," HOLDER("0") "," HOLDER("0") "]", "placeholders"},
-        {"52-[\"a\"," HOLDER("0") "]", "placeholders"},
-        {"51-[\"a\",{\"_placeholder\":1,\"num\":0}]", "placeholders"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct socket_packet packet = {.id = 77};
         struct err err = {""};
         char *copy = NULL;
 
-        if (parse(slice_from(cases[i].text), &packet, &copy, &err))
-            fail_msg("took %s", cases[i].text);
-        if (!strstr(err.text, cases[i].why))
-            fail_msg("%s: %s", cases[i].text, err.text);
+        if (parse(slice_from(refusals[i].text), &packet, &copy, &err))
+            fail_msg("took %s", refusals[i].text);
+        if (!strstr(err.text, refusals[i].why))
+            fail_msg("%s: %s", refusals[i].text, err.text);
         assert_int_equal(packet.id, 77); /* untouched */
         free(copy);
     }

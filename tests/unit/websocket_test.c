@@ -110,86 +110,85 @@ static void check_stream(struct slice stream, const char *expected)
     }
 }
 
+static const struct {
+    const char *story;
+    struct frame frames[6];
+} frames[] = {
+    {"text:Hello", {F(FIN | 1, "Hello")}},
+    {"text:", {F(FIN | 1, "")}},
+    {"binary:\xff\xfe", {F(FIN | 2, "\xff\xfe")}},
+    {"text:a binary:b text:c", {F(FIN | 1, "a"), F(FIN | 2, "b"), F(FIN | 1, "c")}},
+    {"text:125 bytes", {LONG(FIN | 1, 125)}},
+    {"text:126 bytes", {LONG(FIN | 1, 126)}},
+    {"text:300 bytes", {LONG(FIN | 1, LIMIT)}},
+    /* fragments, control frames in between */
+    {"text:abc", {F(MORE | 1, "a"), F(MORE, "b"), F(FIN, "c")}},
+    {"text:", {F(MORE | 1, ""), F(MORE, ""), F(FIN, "")}},
+    {"ping:p pong:q binary:ab", {F(MORE | 2, "a"), F(FIN | 9, "p"), F(FIN | 10, "q"), F(FIN, "b")}},
+    {"text:ab text:c", {F(MORE | 1, "a"), F(FIN, "b"), F(FIN | 1, "c")}},
+    {"text:300 bytes", {LONG(MORE | 1, 150), LONG(FIN, 150)}},
+    {"ping:125 bytes", {LONG(FIN | 9, 125)}},
+    {"ping: pong:", {F(FIN | 9, ""), F(FIN | 10, "")}},
+    /* characters across fragments */
+    {"text:\xc3\xa9", {F(MORE | 1, "\xc3"), F(FIN, "\xa9")}},
+    {"ping:x text:\xf0\x9f\x98\x80",
+     {F(MORE | 1, "\xf0\x9f"), F(FIN | 9, "x"), F(MORE, "\x98"), F(FIN, "\x80")}},
+    {"text:\xe0\xa0\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf",
+     {F(MORE | 1, "\xe0"), F(MORE, "\xa0\x80\xed"), F(MORE, "\x9f\xbf\xf4"),
+      F(FIN, "\x8f\xbf\xbf")}},
+    {"fault 1007", {F(FIN | 1, "\xc3")}},
+    {"fault 1007", {F(MORE | 1, "a\xc3"), F(FIN, "")}},
+    {"fault 1007", {F(MORE | 1, "\xc3"), F(MORE, "(")}},
+    {"fault 1007", {F(MORE | 1, "\xed\xa0")}}, /* at once: no character begins so */
+    {"fault 1007", {F(MORE | 1, "\xc0")}},
+    {"fault 1007", {F(MORE | 1, "\xf4\x90")}},
+    {"fault 1007", {F(MORE | 1, "\xf5")}},
+    {"fault 1007", {F(MORE | 1, "\x80")}},
+    {"fault 1007", {F(MORE | 1, "\xe0\x80")}},
+    {"ping:\xff binary:\xc3", {F(FIN | 9, "\xff"), F(FIN | 2, "\xc3")}}, /* only text is text */
+    /* closing */
+    {"close 1005:", {F(FIN | 8, ""), F(FIN | 1, "ignored")}},
+    {"close 1000:", {F(FIN | 8, "\x03\xe8")}},
+    {"close 1001:bye",
+     {F(FIN | 8, "\x03\xe9"
+                 "bye")}},
+    {"close 4999:", {F(FIN | 8, "\x13\x87")}},
+    {"fault 1002", {F(FIN | 8, "\x03")}},
+    {"fault 1007", {F(FIN | 8, "\x03\xe8\xc3")}},
+    {"close 1000:", {F(MORE | 1, "a"), F(FIN | 8, "\x03\xe8")}},
+    /* what is no frame */
+    {"fault 1002", {UNMASKED(FIN | 1, "Hello")}},
+    {"text:a fault 1002", {F(FIN | 1, "a"), UNMASKED(FIN | 1, "")}},
+    {"fault 1002", {F(FIN | 0x40 | 1, "a"), F(FIN | 1, "ignored")}},
+    {"fault 1002", {F(FIN | 0x20 | 1, "a")}},
+    {"fault 1002", {F(FIN | 0x10 | 8, "")}},
+    {"fault 1002", {F(FIN | 3, "a")}},
+    {"fault 1002", {F(FIN | 7, "a")}},
+    {"fault 1002", {F(FIN | 11, "a")}},
+    {"fault 1002", {F(FIN | 15, "a")}},
+    {"fault 1002", {F(MORE | 9, "a")}},
+    {"fault 1002", {F(MORE | 8, "")}},
+    {"fault 1002", {LONG(FIN | 9, 126)}},
+    {"fault 1002", {F(FIN, "a")}},
+    {"fault 1002", {F(MORE | 1, "a"), F(FIN | 1, "b")}},
+    {"fault 1002", {F(MORE | 1, "a"), F(MORE | 2, "b")}},
+    {"text:ab fault 1002", {F(MORE | 1, "a"), F(FIN, "b"), F(FIN, "c")}},
+    /* too much */
+    {"fault 1009", {LONG(FIN | 1, LIMIT + 1)}},
+    {"fault 1009", {LONG(FIN | 2, 70000)}},
+    {"fault 1009", {LONG(MORE | 1, LIMIT), F(FIN, "a")}},
+    {"text:300 bytes text:a", {LONG(MORE | 1, LIMIT), F(FIN, ""), F(FIN | 1, "a")}},
+};
+
 static void test_frames(void **state)
 {
-    static const struct {
-        const char *story;
-        struct frame frames[6];
-    } cases[] = {
-        {"text:Hello", {F(FIN | 1, "Hello")}},
-        {"text:", {F(FIN | 1, "")}},
-        {"binary:\xff\xfe", {F(FIN | 2, "\xff\xfe")}},
-        {"text:a binary:b text:c", {F(FIN | 1, "a"), F(FIN | 2, "b"), F(FIN | 1, "c")}},
-        {"text:125 bytes", {LONG(FIN | 1, 125)}},
-        {"text:126 bytes", {LONG(FIN | 1, 126)}},
-        {"text:300 bytes", {LONG(FIN | 1, LIMIT)}},
-        /* fragments, control frames in between */
-        {"text:abc", {F(MORE | 1, "a"), F(MORE, "b"), F(FIN, "c")}},
-        {"text:", {F(MORE | 1, ""), F(MORE, ""), F(FIN, "")}},
-        {"ping:p pong:q binary:ab",
-         {F(MORE | 2, "a"), F(FIN | 9, "p"), F(FIN | 10, "q"), F(FIN, "b")}},
-        {"text:ab text:c", {F(MORE | 1, "a"), F(FIN, "b"), F(FIN | 1, "c")}},
-        {"text:300 bytes", {LONG(MORE | 1, 150), LONG(FIN, 150)}},
-        {"ping:125 bytes", {LONG(FIN | 9, 125)}},
-        {"ping: pong:", {F(FIN | 9, ""), F(FIN | 10, "")}},
-        /* characters across fragments */
-        {"text:\xc3\xa9", {F(MORE | 1, "\xc3"), F(FIN, "\xa9")}},
-        {"ping:x text:\xf0\x9f\x98\x80",
-         {F(MORE | 1, "\xf0\x9f"), F(FIN | 9, "x"), F(MORE, "\x98"), F(FIN, "\x80")}},
-        {"text:\xe0\xa0\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf",
-         {F(MORE | 1, "\xe0"), F(MORE, "\xa0\x80\xed"), F(MORE, "\x9f\xbf\xf4"),
-          F(FIN, "\x8f\xbf\xbf")}},
-        {"fault 1007", {F(FIN | 1, "\xc3")}},
-        {"fault 1007", {F(MORE | 1, "a\xc3"), F(FIN, "")}},
-        {"fault 1007", {F(MORE | 1, "\xc3"), F(MORE, "(")}},
-        {"fault 1007", {F(MORE | 1, "\xed\xa0")}}, /* at once: no character begins so */
-        {"fault 1007", {F(MORE | 1, "\xc0")}},
-        {"fault 1007", {F(MORE | 1, "\xf4\x90")}},
-        {"fault 1007", {F(MORE | 1, "\xf5")}},
-        {"fault 1007", {F(MORE | 1, "\x80")}},
-        {"fault 1007", {F(MORE | 1, "\xe0\x80")}},
-        {"ping:\xff binary:\xc3", {F(FIN | 9, "\xff"), F(FIN | 2, "\xc3")}}, /* only text is text */
-        /* closing */
-        {"close 1005:", {F(FIN | 8, ""), F(FIN | 1, "ignored")}},
-        {"close 1000:", {F(FIN | 8, "\x03\xe8")}},
-        {"close 1001:bye",
-         {F(FIN | 8, "\x03\xe9"
-                     "bye")}},
-        {"close 4999:", {F(FIN | 8, "\x13\x87")}},
-        {"fault 1002", {F(FIN | 8, "\x03")}},
-        {"fault 1007", {F(FIN | 8, "\x03\xe8\xc3")}},
-        {"close 1000:", {F(MORE | 1, "a"), F(FIN | 8, "\x03\xe8")}},
-        /* what is no frame */
-        {"fault 1002", {UNMASKED(FIN | 1, "Hello")}},
-        {"text:a fault 1002", {F(FIN | 1, "a"), UNMASKED(FIN | 1, "")}},
-        {"fault 1002", {F(FIN | 0x40 | 1, "a"), F(FIN | 1, "ignored")}},
-        {"fault 1002", {F(FIN | 0x20 | 1, "a")}},
-        {"fault 1002", {F(FIN | 0x10 | 8, "")}},
-        {"fault 1002", {F(FIN | 3, "a")}},
-        {"fault 1002", {F(FIN | 7, "a")}},
-        {"fault 1002", {F(FIN | 11, "a")}},
-        {"fault 1002", {F(FIN | 15, "a")}},
-        {"fault 1002", {F(MORE | 9, "a")}},
-        {"fault 1002", {F(MORE | 8, "")}},
-        {"fault 1002", {LONG(FIN | 9, 126)}},
-        {"fault 1002", {F(FIN, "a")}},
-        {"fault 1002", {F(MORE | 1, "a"), F(FIN | 1, "b")}},
-        {"fault 1002", {F(MORE | 1, "a"), F(MORE | 2, "b")}},
-        {"text:ab fault 1002", {F(MORE | 1, "a"), F(FIN, "b"), F(FIN, "c")}},
-        /* too much */
-        {"fault 1009", {LONG(FIN | 1, LIMIT + 1)}},
-        {"fault 1009", {LONG(FIN | 2, 70000)}},
-        {"fault 1009", {LONG(MORE | 1, LIMIT), F(FIN, "a")}},
-        {"text:300 bytes text:a", {LONG(MORE | 1, LIMIT), F(FIN, ""), F(FIN | 1, "a")}},
-    };
-
     (void)state;
     memset(many, 'x', sizeof(many));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
         struct buf stream = BUF_INIT(1 << 20);
-        for (const struct frame *frame = cases[i].frames; frame->payload; frame++)
+        for (const struct frame *frame = frames[i].frames; frame->payload; frame++)
             append_frame(&stream, frame);
-        check_stream(buf_slice(&stream), cases[i].story);
+        check_stream(buf_slice(&stream), frames[i].story);
         buf_release(&stream);
     }
 }
