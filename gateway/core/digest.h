@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest: the cryptography of the dialects: HMAC-SHA256, Ed25519, SHA-256, SHA-1, random bytes, and the
+ * digest: the cryptography of the dialects: HMAC-SHA256, Ed25519, hashes, random bytes, and the
  * only comparisons of secrets. With the stream, the only file that knows OpenSSL.
  */
 #ifndef WAKEGATE_CORE_DIGEST_H

@@ -45,8 +45,8 @@ struct socketio_namespace {
 
 struct socketio_settings {
     struct engine_settings engine;
-    int64_t connect_timeout_ms; /* from the opening to the first CONNECT */
-    unsigned acks_pending;      /* asked of one socket and not answered, at most */
+    int64_t connect_timeout_ms; /* for a client in no namespace, or that owes an attachment */
+    unsigned acks_pending;      /* of one socket, asked and not answered, at most; each way */
 };
 
 /* `namespaces` is NULL-terminated and outlives the server. */
@@ -61,24 +61,28 @@ struct engine *socketio_engine(struct socketio *socketio);
 struct socketio_packet;
 struct socketio_packet *socketio_event(const char *namespace_name, const char *name,
                                        const struct socketio_arguments *arguments);
+struct socketio_packet *socketio_packet_hold(struct socketio_packet *packet);
 void socketio_packet_drop(struct socketio_packet *packet);
 void socketio_send(struct socketio_socket *socket, struct socketio_packet *packet);
 
-/* One event to one socket; `argument` is its only one, stolen. */
+/* One event to one socket; `argument` is its only one, stolen; NULL: it has none. */
 void socketio_emit(struct socketio_socket *socket, const char *name, json_t *argument);
 
 /* The same, and asks for an acknowledgement: `answered` comes once, with NULL after `timeout_ms` or
- * when the socket is gone. false: too many are pending. */
+ * when the socket is gone. false: too many are pending, or the socket is leaving. `argument` is
+ * stolen in either case. */
 bool socketio_ask(struct socketio_socket *socket, const char *name, json_t *argument,
                   int64_t timeout_ms,
                   void (*answered)(void *context, const struct socketio_arguments *arguments),
                   void *context);
 
+/* Both may come when the socket is gone. `arguments` may be NULL: none. `ack` is freed; the second
+ * takes NULL too. */
 void socketio_acknowledge(struct socketio_ack *ack, const struct socketio_arguments *arguments);
 void socketio_ack_drop(struct socketio_ack *ack);
 
-/* Takes the client out of the namespace (packet 41). `disconnected` comes, with the end of the
- * turn. */
+/* Takes the client out of the namespace (packet 41). `disconnected` comes, with the end of the turn
+ * at the latest and never from inside this. */
 void socketio_disconnect(struct socketio_socket *socket);
 
 #endif
