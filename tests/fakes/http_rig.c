@@ -103,22 +103,28 @@ struct front_settings rig_settings(void)
                                    .idle_ms = 60000};
 }
 
-struct rig *rig_new(const struct front_settings *settings)
+struct rig *rig_new_for(const struct front_settings *settings, const struct http_handlers *handlers)
 {
     struct rig *rig = mem_new(sizeof(*rig));
+    struct http_handlers own = *handlers;
     struct err err = {""};
-    const struct http_handlers handlers = {.head = rig_on_head,
-                                           .request = rig_on_request,
-                                           .fault = rig_on_fault,
-                                           .gone = rig_on_gone,
-                                           .context = rig};
 
+    if (!own.context)
+        own.context = rig;
     rig->early.max = REPLY_MOST;
     uv_loop_init(&rig->loop);
     turn_open(&rig->turn, &rig->loop);
-    if (!front_open(settings, &rig->turn, &handlers, &rig->front, &err))
+    if (!front_open(settings, &rig->turn, &own, &rig->front, &err))
         fail_msg("%s", err.text);
     return rig;
+}
+
+struct rig *rig_new(const struct front_settings *settings)
+{
+    return rig_new_for(settings, &(struct http_handlers){.head = rig_on_head,
+                                                         .request = rig_on_request,
+                                                         .fault = rig_on_fault,
+                                                         .gone = rig_on_gone});
 }
 
 void rig_turn(struct rig *rig)

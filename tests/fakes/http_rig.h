@@ -57,6 +57,9 @@ struct reply {
 /* One listener on a free port, and limits that no test meets by accident. */
 struct front_settings rig_settings(void);
 struct rig *rig_new(const struct front_settings *settings);
+/* With other handlers than those that the paths choose from. */
+struct rig *rig_new_for(const struct front_settings *settings,
+                        const struct http_handlers *handlers);
 /* Checks that everything was let go. No exchange may be parked. */
 void rig_free(struct rig *rig);
 
