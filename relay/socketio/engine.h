@@ -20,8 +20,8 @@ struct engine_settings {
     size_t max_payload; /* of one packet, and of one polling body */
     size_t queue_bytes; /* waiting for one slow client; over it the session is closed */
     unsigned sessions;  /* at once */
-    const char *const
-        *origins; /* CORS: allowed origins, NULL-terminated; "*" allows all; NULL: none */
+    /* CORS: allowed origins, NULL-terminated; "*" allows all; NULL: none. Copied. */
+    const char *const *origins;
 };
 
 struct engine_events {
@@ -40,9 +40,13 @@ struct engine *engine_open(struct turn *turn, const struct engine_settings *sett
 /* Closes all sessions; `closed` of each comes before `done`. */
 void engine_close(struct engine *engine, void (*done)(void *context), void *context);
 
-/* The two handlers for the requests under the engine's path (the caller has matched the path). */
+/* The handlers for the requests under the engine's path (the caller has matched the path), as
+ * struct http_handlers has them. An exchange's `context` is the engine's. After the `done` of
+ * engine_close none may be called. */
 void engine_head(struct engine *engine, struct exchange *exchange);
 void engine_request(struct engine *engine, struct exchange *exchange);
+void engine_fault(struct engine *engine, struct exchange *exchange, enum http_fault fault);
+void engine_gone(struct engine *engine, struct exchange *exchange);
 
 /* A message whose encoded forms are made once, however many sessions get it. Counted. */
 struct engine_message;
