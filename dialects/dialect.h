@@ -29,6 +29,7 @@ struct proven {      /* what verify found, set for PROOF_OK */
 struct variant {      /* one of the triggers that a runtime offers */
     const char *name; /* config: "variant"; NULL where there is only one */
     bool idempotent;  /* the runtime itself drops a repeated idempotency key */
+    const char *path; /* how its URL's path ends at the runtime; NULL: not known */
 };
 
 struct trigger_speech { /* how one trigger wants its dialect spoken */
@@ -62,6 +63,7 @@ struct dialect {
     bool carries_text;         /* the body is a text for a model, not payload v1 */
     bool sends_token;          /* its secret is a token that is sent, not a key that signs */
     bool takes_fields;         /* config: a trigger's "fields" */
+    bool reads_base64;         /* its key is what the secret says in base64 */
     unsigned accepted_status;  /* what the runtime itself answers, for `wakegate sink`: */
     const char *accepted_body; /*   a status and a JSON body in which one %s stands for a run id */
 
@@ -93,6 +95,9 @@ struct dialect {
 extern const struct dialect *const dialects[];
 
 const struct dialect *dialect_by_name(struct slice name); /* NULL: none of that name */
+
+/* What to warn of about a secret that fits: "<what>; <what to do>"; NULL: nothing. */
+const char *dialect_secret_doubt(const struct dialect *dialect, const struct secret *secret);
 
 /* "missing", "malformed", "stale", "wrong", "ok". */
 const char *proof_name(enum proof proof);

@@ -18,6 +18,14 @@ const struct dialect *dialect_by_name(struct slice name)
     return NULL;
 }
 
+const char *dialect_secret_doubt(const struct dialect *dialect, const struct secret *secret)
+{
+    if (!dialect->reads_base64 || secret->prefixed || !secret->decoded)
+        return NULL;
+    return "the secret is read as base64, though it could be meant as text; write whsec_ before it "
+           "to be sure";
+}
+
 const char *proof_name(enum proof proof)
 {
     static const char *const names[] = {

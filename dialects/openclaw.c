@@ -22,8 +22,8 @@ enum { BODY_BYTES = 256 * 1024 };
 static const char *const schemes[] = {
     [BEARER] = "bearer", [TOKEN_HEADER] = "x-openclaw-token", NULL};
 static const struct variant variants[] = {
-    [HOOK_AGENT] = {.name = "agent", .idempotent = true},
-    [HOOK_WAKE] = {.name = "wake", .idempotent = false},
+    [HOOK_AGENT] = {.name = "agent", .idempotent = true, .path = "/hooks/agent"},
+    [HOOK_WAKE] = {.name = "wake", .idempotent = false, .path = "/hooks/wake"},
 };
 static const struct text_shape shape = {
     .member = {"message", "text"},

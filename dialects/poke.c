@@ -15,8 +15,8 @@
 enum entry { ENTRY_MESSAGE, ENTRY_WEBHOOK };
 
 static const struct variant variants[] = {
-    [ENTRY_MESSAGE] = {.name = "message", .idempotent = false},
-    [ENTRY_WEBHOOK] = {.name = "webhook", .idempotent = false},
+    [ENTRY_MESSAGE] = {.name = "message", .path = "/inbound/api-message"},
+    [ENTRY_WEBHOOK] = {.name = "webhook", .path = "/inbound/webhook"},
 };
 static const struct text_shape shape = {.member = {"message"}};
 

@@ -78,6 +78,7 @@ const struct dialect dialect_standard_webhooks = {
     .schemes = schemes,
     .variants = variants,
     .variant_count = 1,
+    .reads_base64 = true,
     .accepted_status = 202,
     .accepted_body = "{\"status\":\"accepted\",\"run\":\"%s\"}",
     .secret_fits = secret_fits,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "gateway/answer.h"
-#include "gateway/record.h"
+#include "gateway/audit.h"
 
 struct arrival {
     struct exchange *exchange;
@@ -37,8 +37,13 @@ static void arrival_told(struct waiter *waiter, const struct outcome *outcome)
     if (--arrival->waiting > 0)
         return;
     const struct wake *wake = &arrival->wake->wake;
-    record_answer(arrival->exchange, arrival->route, answer_for_outcome(arrival->worst.code), wake,
-                  &arrival->worst, NULL);
+    const struct finding finding = {
+        .code = answer_for_outcome(arrival->worst.code),
+        .route = arrival->route,
+        .wake = wake,
+        .outcome = &arrival->worst,
+    };
+    audit(arrival->exchange, &finding);
     answer_outcome(arrival->exchange, wake->delivery_id, &arrival->worst);
     shared_wake_drop(arrival->wake);
     route_drop(arrival->route);

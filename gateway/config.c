@@ -11,7 +11,10 @@
 
 #include "gateway/core/digest.h"
 #include "gateway/core/limits.h"
-#include "gateway/store/redis_url.h"
+#include "gateway/net/address.h"
+#include "gateway/net/tls.h"
+#include "gateway/shared_secrets.h"
+#include "gateway/store/store_address.h"
 #include "gateway/variables.h"
 
 #define SECONDS(n) (INT64_C(1000) * (n))
@@ -117,25 +120,31 @@ static struct slice read_admin(struct settings *settings)
     return admin;
 }
 
-/* All that can be known of the store's address without going there. */
-static bool check_store(struct slice url, struct err *err)
+static bool clash(struct slice one, struct slice other)
 {
-    static const char *const schemes[] = {"redis:", "rediss:", "redis+unix:"};
-    struct redis_url parsed;
+    union address a, b;
+    struct err err;
 
-    if (slice_starts(url, SLICE("sqlite:")))
-        return url.len > strlen("sqlite:") ||
-               err_set(err, "the store's URL: there is no file after sqlite:");
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-        if (!slice_starts(url, slice_from(schemes[i])))
-            continue;
-        if (!redis_url_init(&parsed, url, err))
-            return false;
-        redis_url_release(&parsed);
-        return true;
+    return address_parse(one, &a, &err) && address_parse(other, &b, &err) && address_clash(&a, &b);
+}
+
+/* What nobody could listen on twice. */
+static void check_listeners(struct settings *settings, const struct config *config)
+{
+    const struct front_settings *front = &config->front;
+
+    for (size_t i = 0; i < front->listen_count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (clash(front->listen[i], front->listen[j]))
+                settings_mistake(settings, "listen",
+                                 "\"%.*s\" and \"%.*s\" take the same port; leave one out",
+                                 SLICE_ARG(front->listen[j]), SLICE_ARG(front->listen[i]));
+        if (clash(front->listen[i], config->admin))
+            settings_mistake(settings, "admin",
+                             "\"%.*s\" takes the port of \"listen\" (\"%.*s\"); give it "
+                             "another, or leave it out",
+                             SLICE_ARG(config->admin), SLICE_ARG(front->listen[i]));
     }
-    return err_set(err,
-                   "the store's URL: it begins with none of sqlite:, redis:, rediss:, redis+unix:");
 }
 
 static char *read_store(struct settings *settings)
@@ -145,7 +154,7 @@ static char *read_store(struct settings *settings)
 
     if (!store)
         return mem_text(SLICE("sqlite:wakegate.db"));
-    if (!check_store(slice_from(store), &err))
+    if (!store_address_check(slice_from(store), &err))
         settings_mistake(settings, "store", "%s", err.text);
     return store;
 }
@@ -153,18 +162,24 @@ static char *read_store(struct settings *settings)
 static const char *read_ca_file(struct settings *settings)
 {
     struct slice path = settings_string(settings, "ca_file", "");
+    struct err err;
 
     if (path.len == 0)
         return NULL;
     if (access(path.data, R_OK) != 0)
         settings_mistake(settings, "ca_file", "%.*s cannot be read; check its path and permissions",
                          SLICE_ARG(slice_first(path, 200)));
+    else if (!tls_check_ca_file(path.data, &err))
+        settings_mistake(settings, "ca_file",
+                         "holds no certificates (%s); name a file of certificates in PEM",
+                         err.text);
     return path.data;
 }
 
 static void read_process(struct settings *settings, struct config *config)
 {
     config->admin = read_admin(settings);
+    check_listeners(settings, config);
     config->store = read_store(settings);
     config->ca_file = read_ca_file(settings);
     /* A cycle lives 24 hours, and its last step may come 3 hours later. */
@@ -221,46 +236,6 @@ static int by_name(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-struct seen { /* one secret of one route */
-    unsigned char digest[DIGEST_BYTES];
-    const struct route *route;
-};
-
-static int by_digest(const void *a, const void *b)
-{
-    const struct seen *left = a, *right = b;
-
-    return memcmp(left->digest, right->digest, DIGEST_BYTES); /* only brings equals together */
-}
-
-/* Whoever may wake one of two routes with the same secret may wake the other. */
-static void warn_of_shared_secrets(const struct config *config, struct settings_report *report)
-{
-    struct seen *seen = mem_new((config->route_count * LIMIT_SECRETS + 1) * sizeof(*seen));
-    size_t count = 0;
-
-    for (size_t i = 0; i < config->route_count; i++) {
-        const struct keyring *keyring = &config->routes[i]->keyring;
-        for (size_t j = 0; j < keyring->count; j++) {
-            seen[count].route = config->routes[i];
-            sha256(keyring->secrets[j].text, seen[count++].digest);
-        }
-    }
-    qsort(seen, count, sizeof(*seen), by_digest);
-    for (size_t i = 1; i < count; i++) {
-        const char *name = seen[i - 1].route->name, *other = seen[i].route->name;
-        if (!digest_equal(seen[i - 1].digest, seen[i].digest, DIGEST_BYTES))
-            continue;
-        if (seen[i - 1].route == seen[i].route)
-            settings_report_warning(report, "routes", "%s has a secret twice; remove one", name);
-        else
-            settings_report_warning(
-                report, "routes", "%s and %s share a secret; give each route its own", name, other);
-    }
-    digest_wipe(seen, count * sizeof(*seen));
-    free(seen);
-}
-
 void config_open_routes(struct config *config, const struct world *world,
                         struct settings_report *report)
 {
@@ -285,7 +260,7 @@ void config_open_routes(struct config *config, const struct world *world,
             route_open(&settings, slice_from(name), config->budget_ms, world);
     }
     qsort(config->routes, config->route_count, sizeof(struct route *), by_name);
-    warn_of_shared_secrets(config, report);
+    warn_of_shared_secrets(config->routes, config->route_count, report);
 }
 
 void config_free(struct config *config)

@@ -17,7 +17,7 @@
 
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
-#include "gateway/door.h"
+#include "gateway/router.h"
 #include "relay/http_client.h"
 
 enum { SIGNALS = 4 };
@@ -41,7 +41,7 @@ struct gateway {
     struct relays relays;
     struct intake intake;
     struct ops ops;
-    struct door door, admin_door;
+    struct router router, admin_router;
     struct front *front, *admin;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
@@ -70,9 +70,9 @@ static void log_report(const struct settings_report *report)
 }
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
-                       struct door *door, struct front **front)
+                       struct router *router, struct front **front)
 {
-    struct http_handlers handlers = door_handlers(door);
+    struct http_handlers handlers = router_handlers(router);
     struct err err = {0};
 
     if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
@@ -80,7 +80,7 @@ static bool open_front(struct gateway *gateway, const struct front_settings *set
         return false;
     }
     for (size_t i = 0; i < front_listener_count(*front); i++) {
-        log_begin(LOG_INFO, door->intake ? "listening" : "listening_admin");
+        log_begin(LOG_INFO, router->intake ? "listening" : "listening_admin");
         log_text("url", front_address(*front, i));
         log_end();
     }
@@ -92,16 +92,16 @@ static bool open_fronts(struct gateway *gateway)
     const struct config *config = gateway->config;
     struct front_settings admin = config->front;
 
-    gateway->door = (struct door){
+    gateway->router = (struct router){
         .intake = &gateway->intake, .ops = &gateway->ops, .metrics = config->admin.len == 0};
-    gateway->admin_door = (struct door){.ops = &gateway->ops, .metrics = true};
+    gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
     if (config->admin.len > 0) {
         admin.listen[0] = config->admin;
         admin.listen_count = 1;
-        if (!open_front(gateway, &admin, &gateway->admin_door, &gateway->admin))
+        if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
             return false;
     }
-    return open_front(gateway, &config->front, &gateway->door, &gateway->front);
+    return open_front(gateway, &config->front, &gateway->router, &gateway->front);
 }
 
 static bool open_world(struct gateway *gateway)
@@ -203,8 +203,9 @@ static void part_closed(void *context)
 static void close_loop(struct gateway *gateway)
 {
     config_free(gateway->config);
+    /* A handle that is closed gives its signal back, and the next one would end the process. */
     for (size_t i = 0; i < SIGNALS; i++)
-        uv_close((uv_handle_t *)&gateway->signals[i], NULL);
+        uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
     turn_close(&gateway->turn);
 }
@@ -218,7 +219,7 @@ static void close_world(struct gateway *gateway)
     http_client_close(gateway->world.private_http, part_closed, gateway);
 }
 
-static void close_doors(struct gateway *gateway)
+static void close_listeners(struct gateway *gateway)
 {
     gateway->parts = gateway->admin ? 3 : 2;
     gateway->next_step = close_world;
@@ -246,7 +247,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         front_drain(gateway->front);
         relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
         return;
-    case STAGE_CUT_SHORT:
+    case STAGE_CUT_SHORT: /* it ends with the last relay, not by time */
+        deadline_clear(&gateway->deadline);
         log_note(LOG_WARN, "cut_short", "%u relays are unanswered; what was sent is held",
                  gateway->relays.count);
         relays_cut_short(&gateway->relays);
@@ -256,7 +258,7 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         deadline_set(&gateway->deadline, 0);
         return;
     case STAGE_CLOSED:
-        close_doors(gateway);
+        close_listeners(gateway);
         return;
     }
 }
@@ -293,6 +295,7 @@ static void watch_signals(struct gateway *gateway)
 
 static bool start(struct gateway *gateway)
 {
+    watch_signals(gateway); /* one that comes meanwhile is looked at when all stands */
     gateway->config = read_config(gateway, true);
     if (!gateway->config)
         return false;
@@ -301,13 +304,13 @@ static bool start(struct gateway *gateway)
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    watch_signals(gateway);
     return open_fronts(gateway);
 }
 
 int gateway_run(const char *config_path)
 {
-    struct gateway *gateway = mem_new(sizeof(*gateway));
+    static struct gateway all; /* until the process ends, and so do its signals and its loop */
+    struct gateway *gateway = &all;
 
     gateway->config_path = config_path;
     uv_loop_init(&gateway->loop);
@@ -320,8 +323,6 @@ int gateway_run(const char *config_path)
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();
-    uv_loop_close(&gateway->loop);
     metrics_free();
-    free(gateway);
     return EXIT_SUCCESS;
 }

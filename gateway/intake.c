@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "gateway/arrival.h"
+#include "gateway/audit.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/metrics.h"
-#include "gateway/record.h"
 
 enum { REPLAY_AHEAD_MS = 300 * 1000, REPLAY_SLACK_MS = 3600 * 1000 };
 
@@ -21,14 +21,16 @@ bool intake_is_path(struct slice path, struct slice *route_name)
 void intake_head(const struct intake *intake, struct exchange *exchange, struct slice route_name)
 {
     struct slice coding;
-    const struct route *route = config_route(intake->config, route_name);
+    struct finding finding = {.route = config_route(intake->config, route_name)};
 
-    if (!route) {
-        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+    if (!finding.route) {
+        finding.code = ANSWER_UNKNOWN_ROUTE;
+        audit_refuse(exchange, &finding, NULL);
         return;
     }
     if (!slice_eq(exchange->method, SLICE("POST"))) {
-        record_answer(exchange, route, ANSWER_METHOD_NOT_ALLOWED, NULL, NULL, "");
+        finding.code = ANSWER_METHOD_NOT_ALLOWED;
+        audit(exchange, &finding);
         answer_method(exchange, "POST");
         return;
     }
@@ -37,7 +39,8 @@ void intake_head(const struct intake *intake, struct exchange *exchange, struct 
     bool plain = found == HEADER_ABSENT ||
                  (found == HEADER_FOUND && slice_eq_nocase(coding, SLICE("identity")));
     if (!plain) {
-        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_ENCODING, "", NULL);
+        finding.code = ANSWER_UNSUPPORTED_ENCODING;
+        audit_refuse(exchange, &finding, NULL);
         return;
     }
     exchange->max_body = intake->config->max_body;
@@ -81,29 +84,73 @@ static bool is_test(const struct wake *wake)
     return wake->test || slice_eq(wake->reason, SLICE("test"));
 }
 
-/* Version, handle, freshness: what a genuine wake must also be. false: answered. */
-static bool admit(const struct route *route, const struct config *config, struct exchange *exchange,
-                  const struct wake *wake, bool replayable, int64_t now_ms)
+/* Version, handle, freshness: what a genuine wake must also be. */
+static bool admit(const struct intake *intake, const struct route *route, const struct wake *wake,
+                  bool replayable, int64_t now_ms, struct finding *finding)
 {
     bool version_absent = wake->version == 0 && wake->text.len > 0;
 
-    if (replayable && is_replay(wake, config->window_ms, now_ms)) {
+    if (replayable && is_replay(wake, intake->config->window_ms, now_ms)) {
         ++*metrics_value(METRIC_PROOFS, route->name, proof_name(PROOF_STALE), NULL);
-        record_and_refuse(
-            exchange, route, ANSWER_UNAUTHORIZED,
-            "stale: the signature has no timestamp and the payload's ts is out of the window",
-            NULL);
+        finding->code = ANSWER_UNAUTHORIZED;
+        finding->why = "stale: the signature has no timestamp, and the payload's ts is too far off";
         return false;
     }
     if (wake->version != 1 && !version_absent) {
-        record_and_refuse(exchange, route, ANSWER_UNSUPPORTED_VERSION, "", NULL);
+        finding->code = ANSWER_UNSUPPORTED_VERSION;
         return false;
     }
     if (!is_ours(route, wake)) {
-        record_and_refuse(exchange, route, ANSWER_WRONG_HANDLE, "", NULL);
+        finding->code = ANSWER_WRONG_HANDLE;
         return false;
     }
     return true;
+}
+
+/* Room for it, and nobody about to leave. */
+static bool may_relay(const struct intake *intake, const struct route *route,
+                      struct finding *finding)
+{
+    if (intake->relays->draining) {
+        finding->code = ANSWER_DRAINING;
+        return false;
+    }
+    if (!relays_have_room(intake->relays, route->destinations.count)) {
+        finding->code = ANSWER_OVERLOADED;
+        return false;
+    }
+    return true;
+}
+
+/* The request is genuine: the way of its wake goes on, or ends here with an answer. */
+static void take_in(const struct intake *intake, struct route *route, struct exchange *exchange,
+                    bool replayable, int64_t now_ms)
+{
+    struct wake wake = {0};
+    struct err err = {0};
+    struct finding finding = {.route = route, .why = err.text};
+
+    if (!route->dialect->decode(&exchange->request, &wake, &err)) {
+        finding.code = ANSWER_INVALID_WAKE;
+        audit_refuse(exchange, &finding, err.text);
+        wake_release(&wake);
+        return;
+    }
+    finding.wake = &wake;
+    bool tested = is_test(&wake) && route->on_test == ON_TEST_ANSWER;
+    bool goes_on = admit(intake, route, &wake, replayable, now_ms, &finding) &&
+                   (tested || may_relay(intake, route, &finding));
+    if (!goes_on) {
+        audit_refuse(exchange, &finding, NULL);
+    } else if (tested) {
+        finding.code = ANSWER_TESTED;
+        audit(exchange, &finding);
+        answer_tested(exchange, wake.delivery_id);
+    } else {
+        uint64_t until_ms = exchange->began_us / 1000 + (uint64_t)intake->config->budget_ms;
+        arrival_begin(intake->relays, route, exchange, &wake, until_ms);
+    }
+    wake_release(&wake);
 }
 
 void intake_begin(const struct intake *intake, struct exchange *exchange, struct slice route_name)
@@ -111,31 +158,18 @@ void intake_begin(const struct intake *intake, struct exchange *exchange, struct
     struct route *route = config_route(intake->config, route_name);
     int64_t now_ms = clock_wall_ms();
     struct proven proven;
-    struct wake wake = {0};
     struct err err = {0};
+    struct finding finding = {.route = route, .why = err.text};
 
     if (!route) { /* a reload took it away while the body came */
-        record_and_refuse(exchange, NULL, ANSWER_UNKNOWN_ROUTE, "", NULL);
+        finding.code = ANSWER_UNKNOWN_ROUTE;
+        audit_refuse(exchange, &finding, NULL);
         return;
     }
     if (!prove(route, exchange, now_ms, &proven, &err)) {
-        record_and_refuse(exchange, route, ANSWER_UNAUTHORIZED, err.text, NULL);
+        finding.code = ANSWER_UNAUTHORIZED;
+        audit_refuse(exchange, &finding, NULL);
         return;
     }
-    if (!route->dialect->decode(&exchange->request, &wake, &err)) {
-        record_and_refuse(exchange, route, ANSWER_INVALID_WAKE, err.text, err.text);
-    } else if (!admit(route, intake->config, exchange, &wake, proven.replayable, now_ms)) {
-        /* answered */
-    } else if (is_test(&wake) && route->on_test == ON_TEST_ANSWER) {
-        record_answer(exchange, route, ANSWER_TESTED, &wake, NULL, "");
-        answer_tested(exchange, wake.delivery_id);
-    } else if (intake->relays->draining) {
-        record_and_refuse(exchange, route, ANSWER_DRAINING, "", NULL);
-    } else if (!relays_have_room(intake->relays, route->destinations.count)) {
-        record_and_refuse(exchange, route, ANSWER_OVERLOADED, "", NULL);
-    } else {
-        uint64_t until_ms = exchange->began_us / 1000 + (uint64_t)intake->config->budget_ms;
-        arrival_begin(intake->relays, route, exchange, &wake, until_ms);
-    }
-    wake_release(&wake);
+    take_in(intake, route, exchange, proven.replayable, now_ms);
 }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dialects/dialect.h"
 #include "gateway/cli/cli.h"
+#include "gateway/core/nearest.h"
 
 struct command {
     const char *name;
@@ -43,6 +45,7 @@ static const struct command commands[] = {
      "  Exit status: 0 it is genuine and a wake, 1 it is not."},
     {"sink", cli_sink, "stand in for a runtime: show the wakes that arrive",
      "--listen ADDRESS --dialect NAME --secret-file FILE [OPTIONS]\n"
+     "  ADDRESS is as 127.0.0.1:9000, [::]:9000 or unix:/path; port 0 takes a free one.\n"
      "  --status N            answer every genuine wake so, instead of as the runtime does\n"
      "  --delay MS            wait before each answer"},
     {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready",
@@ -56,6 +59,12 @@ enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 static void print_usage(FILE *to, const struct command *command)
 {
     fprintf(to, "usage: wakegate %s %s\n", command->name, command->usage);
+    if (!strstr(command->usage, "--dialect"))
+        return;
+    fprintf(to, "  Dialects:");
+    for (size_t i = 0; dialects[i]; i++)
+        fprintf(to, "%s %s", i > 0 ? "," : "", dialects[i]->name);
+    fprintf(to, "\n");
 }
 
 static void print_overview(FILE *to)
@@ -83,21 +92,48 @@ static int run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+static const struct command *find_command(const char *name)
+{
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int complain(const char *word)
+{
+    const char *names[COMMANDS];
+
+    for (size_t i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *meant = nearest(slice_from(word), names, COMMANDS);
+    fprintf(stderr, "wakegate: there is no command \"%s\"", word);
+    if (meant)
+        fprintf(stderr, "; did you mean \"%s\"?", meant);
+    fprintf(stderr, "\n\n");
+    print_overview(stderr);
+    return CLI_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;
     }
-    if (is_help(argv[1])) {
+    bool help = is_help(argv[1]);
+    if (help && argc == 2) {
         print_overview(stdout);
         return CLI_OK;
     }
-    const char *name = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return run(&commands[i], argc - 1, argv + 1);
-    fprintf(stderr, "wakegate: there is no command \"%s\"\n\n", argv[1]);
-    print_overview(stderr);
-    return CLI_USAGE;
+    const char *name = help ? argv[2] : argv[1];
+    const struct command *command = find_command(name);
+    if (!command)
+        return complain(name);
+    if (!help)
+        return run(command, argc - 1, argv + 1);
+    print_usage(stdout, command);
+    return CLI_OK;
 }

@@ -50,9 +50,14 @@ static void read_secret(struct settings *settings, const struct dialect *dialect
     if (!settings_secret_value(settings->report, path, value, &secret))
         return;
     keyring->secrets[keyring->count++] = secret;
-    if (dialect && !dialect->secret_fits(&secret, &err))
+    if (!dialect)
+        return;
+    const char *doubt = dialect_secret_doubt(dialect, &secret);
+    if (!dialect->secret_fits(&secret, &err))
         settings_report_mistake(settings->report, path, "%s; give one that fits the dialect %s",
                                 err.text, dialect->name);
+    else if (doubt)
+        settings_report_warning(settings->report, path, "%s", doubt);
 }
 
 static void read_secrets(struct settings *settings, const struct dialect *dialect,
@@ -118,6 +123,24 @@ static struct slice read_prompt(struct settings *settings)
     return prompt;
 }
 
+/* What only the payload's fields can tell, which need not stand beside a text. */
+static void warn_of_text(struct settings *settings, const struct dialect *dialect)
+{
+    if (!dialect || !dialect->carries_text)
+        return;
+    if (settings_has(settings, "handle"))
+        settings_warning(settings, "handle",
+                         "a wake of the dialect %s names no agent, unless the payload's fields "
+                         "stand beside its text, so any may pass; give the route a secret of its "
+                         "own",
+                         dialect->name);
+    if (settings_has(settings, "on_test"))
+        settings_warning(settings, "on_test",
+                         "a wake of the dialect %s does not say that it is a test, unless the "
+                         "payload's fields stand beside its text; expect that tests are relayed",
+                         dialect->name);
+}
+
 struct route *route_open(struct settings *settings, struct slice name, int64_t budget_ms,
                          const struct world *world)
 {
@@ -133,6 +156,7 @@ struct route *route_open(struct settings *settings, struct slice name, int64_t b
         settings_duration(settings, "tolerance", TOLERANCE_MS, 1000, MOST_TOLERANCE_MS) / 1000;
     route->on_test =
         (enum on_test)settings_choice(settings, "on_test", on_test_names, ON_TEST_RELAY);
+    warn_of_text(settings, route->dialect);
     const struct route_facts facts = {
         .name = name, .handle = slice_from(route->handle), .prompt = read_prompt(settings)};
     destinations_open(settings, &facts, budget_ms, world, &route->destinations);

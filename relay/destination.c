@@ -98,6 +98,37 @@ static struct destination *open_chain(struct settings *chain, const struct route
     return destination;
 }
 
+/* Only the others of a `first` have a use for what a wait leaves. */
+static void check_no_wait(const struct settings *settings, const struct target *target)
+{
+    char path[SETTINGS_PATH_SIZE];
+
+    snprintf(path, sizeof(path), "%.480s.%s.wait", settings->path, target->kind->name);
+    if (target->wait_ms > 0)
+        settings_report_mistake(settings->report, path,
+                                "means nothing outside a \"first\"; leave it out (\"timeout\" "
+                                "limits one delivery)");
+}
+
+/* false, after a mistake: it is several things at once. */
+static bool check_is_one(struct settings *settings)
+{
+    static const char *const forms[] = {"trigger", "first", "all"};
+    enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+    size_t count = 0;
+
+    for (size_t i = 0; i < FORMS; i++)
+        count += json_object_get(settings->object, forms[i]) != NULL;
+    if (count < 2)
+        return true;
+    for (size_t i = 0; i < FORMS; i++)
+        settings_has(settings, forms[i]);
+    settings_has(settings, "id");
+    settings_mistake(settings, NULL,
+                     "is %zu things at once; write one of \"trigger\", \"first\", \"all\"", count);
+    return false;
+}
+
 /* One target, or one chain. */
 static void open_child(struct destinations *destinations, struct settings *settings,
                        const struct route_facts *route, bool alone, int64_t budget_ms,
@@ -105,11 +136,14 @@ static void open_child(struct destinations *destinations, struct settings *setti
 {
     struct destination *destination = NULL;
 
+    if (!check_is_one(settings))
+        return;
     if (settings_has(settings, "first")) {
         destination = open_chain(settings, route, alone, budget_ms, world);
     } else {
         struct target *target = target_open(settings, route, world);
         if (target) {
+            check_no_wait(settings, target);
             destination = destination_new(route, slice_from(target->id));
             add_leaf(destination, route, target);
         }
@@ -179,10 +213,10 @@ void destinations_open(struct settings *route_settings, const struct route_facts
     }
     snprintf(path, sizeof(path), "%.480s.target", route_settings->path);
     settings_begin(&settings, route_settings->report, path, object);
-    if (settings_has(&settings, "all"))
-        open_all(destinations, &settings, route, budget_ms, world);
-    else
+    if (!settings_has(&settings, "all"))
         open_child(destinations, &settings, route, true, budget_ms, world);
+    else if (check_is_one(&settings))
+        open_all(destinations, &settings, route, budget_ms, world);
     settings_end(&settings);
     check_ids(route_settings, destinations);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gateway/core/clock.h"
+#include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
 #include "relay/relays.h"
 
@@ -19,7 +20,8 @@ enum {
     LEASE_MARGIN_MS = 60000,     /* how long an unwritten settlement is tried again */
     RELEASE_PATIENCE_MS = 10000, /* the same for a release, which the lease's end does too */
     FIRST_PAUSE_MS = 100,        /* before an unwritten settlement is tried again; doubles */
-    LONGEST_PAUSE_MS = 2000
+    LONGEST_PAUSE_MS = 2000,
+    JOIN_SLACK_MS = 1000 /* how much longer than its own time a request waits for a relay's end */
 };
 
 static void relay_claim(struct relay *relay);
@@ -68,17 +70,19 @@ static void tell(struct relay *relay)
 static void set_outcome(struct relay *relay, enum outcome_code code, int64_t retry_after_ms,
                         const char *detail)
 {
-    relay->outcome = (struct outcome){.code = code, .retry_after_ms = retry_after_ms};
+    relay->outcome = (struct outcome){
+        .code = code, .retry_after_ms = retry_after_ms, .target = leaf_of(relay)->target->id};
     outcome_text(relay->outcome.detail, sizeof(relay->outcome.detail), detail, strlen(detail));
 }
 
 /* A request that came while the relay runs: it waits for the same outcome where that comes in its
- * time. Where the others were told already, it learns what is known. */
+ * time, or soon after: its head may have come first, and its body last. Where the others were told
+ * already, it learns what is known. */
 void relay_join(struct relay *relay, uint64_t until_ms, struct waiter *waiter)
 {
     struct outcome outcome = {.code = OUTCOME_IN_FLIGHT};
 
-    if (!relay->told && until_ms >= relay->until_ms) {
+    if (!relay->told && until_ms + JOIN_SLACK_MS >= relay->until_ms) {
         waiter->next = relay->waiters;
         relay->waiters = waiter;
         return;
@@ -211,6 +215,27 @@ static void relay_deliver(struct relay *relay)
                    slice_from(relay->delivery_key), relay_on_delivered);
 }
 
+/* Each delivery has its line: a wake may need several, and may outlast its request. */
+static void audit_delivery(const struct relay *relay)
+{
+    const struct leaf *leaf = leaf_of(relay);
+    const struct outcome *outcome = &relay->outcome;
+    uint64_t took_us = clock_steady_us() - relay->sent_us;
+
+    histogram_observe(leaf->seconds, took_us);
+    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
+                     outcome_name(outcome->code));
+    log_begin(outcome->code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivery");
+    log_text("route", relay->to->route);
+    log_text("target", leaf->target->id);
+    log_str("delivery_id", relay->wake->wake.delivery_id);
+    log_text("outcome", outcome_name(outcome->code));
+    log_text("run", outcome->run);
+    log_text("detail", outcome->detail);
+    log_num("us", (int64_t)took_us);
+    log_end();
+}
+
 static void relay_on_delivered(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -218,9 +243,8 @@ static void relay_on_delivered(struct op *op)
 
     deadline_clear(&relay->deadline);
     relay->outcome = relay->delivery.outcome;
-    histogram_observe(leaf->seconds, clock_steady_us() - relay->sent_us);
-    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
-                     outcome_name(relay->outcome.code));
+    relay->outcome.target = leaf->target->id;
+    audit_delivery(relay);
     switch (relay->outcome.code) {
     case OUTCOME_ACCEPTED:
         relay_finish(relay, STORE_SETTLE);
@@ -272,6 +296,20 @@ static void relay_finish(struct relay *relay, enum store_verb how)
     }
 }
 
+/* What happened at the target is known, and not yet written. */
+static void audit_unwritten(const struct relay *relay, const char *event)
+{
+    static const char *const verbs[] = {
+        [STORE_SETTLE] = "settle", [STORE_RELEASE] = "release", [STORE_HOLD] = "hold"};
+
+    log_begin(LOG_WARN, event);
+    log_text("route", relay->to->route);
+    log_str("delivery_id", relay->wake->wake.delivery_id);
+    log_text("verb", verbs[relay->finish]);
+    log_text("detail", relay->store.err.text);
+    log_end();
+}
+
 static void relay_on_finished(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -284,11 +322,15 @@ static void relay_on_finished(struct op *op)
         ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
     bool give_up = relay->relays->draining && relay->finish == STORE_RELEASE;
     if (written || give_up || time_left(relay->finish_until_ms) == 0) {
+        if (!written)
+            audit_unwritten(relay, "given_up");
         relay_over(relay);
         return;
     }
     if (relay->finish == STORE_SETTLE)
         ++*metrics_value(METRIC_SETTLE_RETRIES, NULL, NULL, NULL);
+    if (relay->finish_pause_ms == FIRST_PAUSE_MS)
+        audit_unwritten(relay, "unwritten");
     deadline_set(&relay->deadline, relay->finish_pause_ms); /* then relay_on_deadline: once more */
     if (relay->finish_pause_ms < LONGEST_PAUSE_MS)
         relay->finish_pause_ms *= 2;

@@ -122,9 +122,14 @@ static void read_secret(struct settings *settings, const struct dialect *dialect
         settings_mistake(settings, other, "is called \"%s\" for the dialect %s, which %s", name,
                          dialect->name,
                          dialect->sends_token ? "sends it as it is" : "signs with it");
-    if (settings_secret(settings, name, !misnamed, secret) && !dialect->secret_fits(secret, &err))
+    if (!settings_secret(settings, name, !misnamed, secret))
+        return;
+    const char *doubt = dialect_secret_doubt(dialect, secret);
+    if (!dialect->secret_fits(secret, &err))
         settings_mistake(settings, name, "%s; give one that fits the dialect %s", err.text,
                          dialect->name);
+    else if (doubt)
+        settings_warning(settings, name, "%s", doubt);
 }
 
 static unsigned read_variant(struct settings *settings, const struct dialect *dialect)
@@ -139,6 +144,22 @@ static unsigned read_variant(struct settings *settings, const struct dialect *di
         settings_mistake(settings, "variant", "means nothing for the dialect %s; leave it out",
                          dialect->name);
     return 0;
+}
+
+/* A URL that ends like that of another variant was most likely copied from there. */
+static void check_variant(struct settings *settings, const struct dialect *dialect,
+                          struct slice url, unsigned chosen)
+{
+    struct slice path, rest;
+
+    slice_cut(url, '?', &path, &rest);
+    for (size_t i = 0; i < dialect->variant_count; i++) {
+        const struct variant *variant = &dialect->variants[i];
+        if (i != chosen && variant->path && slice_ends(path, slice_from(variant->path)))
+            settings_warning(settings, "variant",
+                             "is \"%s\", and the URL ends in %s; write \"%s\", or another URL",
+                             dialect->variants[chosen].name, variant->path, variant->name);
+    }
 }
 
 static json_t *read_fields(struct settings *settings, const struct dialect *dialect)
@@ -173,16 +194,20 @@ static void read_speech(struct settings *settings, const struct route_facts *rou
         return;
     }
     speech->variant = read_variant(settings, dialect);
+    if (trigger->url)
+        check_variant(settings, dialect, slice_from(trigger->url), speech->variant);
     speech->scheme = (unsigned)settings_choice(settings, "scheme", dialect->schemes, 0);
     speech->fields = read_fields(settings, dialect);
 }
 
-/* Says a made-up wake, so that what can never be said is known now. */
-static void rehearse(struct settings *settings, const struct trigger *trigger)
+/* Says a made-up wake with `fields`. */
+static bool say(const struct trigger *trigger, json_t *fields, struct outgoing *out,
+                struct err *err)
 {
     const struct wake wake = {
         .version = 1,
-        .reason = SLICE("test"),
+        .reason = SLICE("unanswered"),
+        .step = 1,
         .handle = trigger->speech.handle,
         .summary = SLICE("A test."),
         .delivery_id = SLICE("00000000-0000-4000-8000-000000000000"),
@@ -190,14 +215,53 @@ static void rehearse(struct settings *settings, const struct trigger *trigger)
         .ts_ms = 1767225600000,
         .test = true,
     };
-    struct outgoing out = {.headers = BUF_INIT(LIMIT_OUT_BODY_BYTES),
-                           .body = BUF_INIT(LIMIT_OUT_BODY_BYTES)};
+    struct trigger_speech speech = trigger->speech;
+
+    speech.fields = fields;
+    *out = (struct outgoing){.headers = BUF_INIT(LIMIT_OUT_BODY_BYTES),
+                             .body = BUF_INIT(LIMIT_OUT_BODY_BYTES)};
+    return trigger->dialect->frame(&wake, &speech, wake.delivery_id, wake.ts_ms, out, err);
+}
+
+static void forget(struct outgoing *out)
+{
+    buf_release(&out->headers);
+    buf_release(&out->body);
+}
+
+/* A member that the dialect sets itself comes out as the dialect has it, not as it was given. */
+static void check_fields(struct settings *settings, const struct trigger *trigger)
+{
+    json_t *probe = json_object();
+    struct outgoing out;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (trigger->speech.fields, name, value)
+        json_object_set_new(probe, name, json_pack("[s]", "given"));
+    bool said = say(trigger, probe, &out, NULL);
+    json_t *body = said ? json_loadb(out.body.data, out.body.len, 0, NULL) : NULL;
+    json_object_foreach (probe, name, value)
+        if (body && !json_equal(json_object_get(body, name), value))
+            settings_mistake(settings, "fields",
+                             "has \"%s\", which the dialect %s sets itself; leave it out", name,
+                             trigger->dialect->name);
+    json_decref(body);
+    json_decref(probe);
+    forget(&out);
+}
+
+/* So that what can never be said is known now. */
+static void rehearse(struct settings *settings, const struct trigger *trigger)
+{
+    struct outgoing out;
     struct err err = {0};
 
-    if (!trigger->dialect->frame(&wake, &trigger->speech, wake.delivery_id, wake.ts_ms, &out, &err))
+    if (!say(trigger, trigger->speech.fields, &out, &err))
         settings_mistake(settings, NULL, "no wake can be sent like this: %s", err.text);
-    buf_release(&out.headers);
-    buf_release(&out.body);
+    else if (json_object_size(trigger->speech.fields) > 0)
+        check_fields(settings, trigger);
+    forget(&out);
 }
 
 static char *make_id(const struct trigger *trigger)

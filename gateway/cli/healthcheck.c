@@ -86,7 +86,7 @@ static bool send_question(const struct question *question, int fd)
     return whole;
 }
 
-static bool is_ready(struct slice answer, struct err *err)
+static bool is_good(struct slice answer, struct err *err)
 {
     struct slice line, rest, version, status;
 
@@ -94,9 +94,8 @@ static bool is_ready(struct slice answer, struct err *err)
     slice_cut(line, ' ', &version, &status);
     if (!slice_starts(version, SLICE("HTTP/1.")))
         return err_set(err, "no answer");
-    if (!slice_starts(status, SLICE("200")))
-        return err_set(err, "not ready: %.*s", SLICE_ARG(slice_first(status, 80)));
-    return true;
+    return slice_starts(status, SLICE("200")) ||
+           err_set(err, "answered %.*s", SLICE_ARG(slice_first(status, 80)));
 }
 
 static bool ask(const struct question *question, struct err *err)
@@ -113,9 +112,9 @@ static bool ask(const struct question *question, struct err *err)
         answer.len += len > 0 ? (size_t)len : 0;
     }
     close(fd);
-    bool ready = is_ready(buf_slice(&answer), err);
+    bool good = is_good(buf_slice(&answer), err);
     buf_release(&answer);
-    return ready;
+    return good;
 }
 
 static void on_alarm(int number)
@@ -130,7 +129,7 @@ static void on_alarm(int number)
 
 int cli_healthcheck(int argc, char **argv)
 {
-    const char *url = "http://127.0.0.1:8080/readyz";
+    const char *url = "http://127.0.0.1:8080";
     const struct option_row rows[] = {{.name = NULL, .values = &url}};
     struct question question;
     struct err err = {""};
@@ -139,7 +138,13 @@ int cli_healthcheck(int argc, char **argv)
         return CLI_USAGE;
     signal(SIGALRM, on_alarm);
     alarm(TIMEOUT_S);
-    bool ready = read_url(slice_from(url), &question, &err) && ask(&question, &err);
-    printf("%s: %s\n", url, ready ? "ready" : err.text);
-    return ready ? CLI_OK : CLI_FAILED;
+    if (!read_url(slice_from(url), &question, &err)) {
+        printf("%s: %s\n", url, err.text);
+        return CLI_FAILED;
+    }
+    bool good = ask(&question, &err);
+    const char *meaning = slice_eq(question.path, SLICE("/readyz")) ? "ready" : "answered 200";
+    printf("http://%.*s%.*s: %s\n", SLICE_ARG(question.authority), SLICE_ARG(question.path),
+           good ? meaning : err.text);
+    return good ? CLI_OK : CLI_FAILED;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gateway/core/nearest.h"
 #include "gateway/core/slice.h"
 
 enum { MOST_ROWS = 32 };
@@ -25,6 +26,22 @@ static const struct option_row *find_row(const struct option_row *rows, size_t r
             return &rows[i];
     }
     return NULL;
+}
+
+static bool complain_unknown(const char *command, const char *word, struct slice name,
+                             const struct option_row *rows, size_t row_count)
+{
+    const char *names[MOST_ROWS];
+    size_t count = 0;
+
+    for (size_t i = 0; i < row_count && count < MOST_ROWS; i++)
+        if (rows[i].name)
+            names[count++] = rows[i].name;
+    const char *meant = nearest(name, names, count);
+    if (!meant)
+        return complain(command, word, "is no option of it");
+    fprintf(stderr, "wakegate %s: %s is no option of it; did you mean %s?\n", command, word, meant);
+    return false;
 }
 
 /* Puts one value down. false: there are too many. */
@@ -54,7 +71,7 @@ bool options_read(int argc, char **argv, const struct option_row *rows, size_t r
         bool joined = slice_cut(slice_from(word), '=', &name, &rest);
         const struct option_row *row = find_row(rows, row_count, name);
         if (!row)
-            return complain(argv[0], word, "is no option of it");
+            return complain_unknown(argv[0], word, name, rows, row_count);
         bool wants_value = row->name && row->values;
         if (wants_value && !joined && i + 1 == argc)
             return complain(argv[0], word, "needs a value");

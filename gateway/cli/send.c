@@ -94,6 +94,8 @@ static bool read_speech(const struct send_options *options, struct volley *volle
         return false;
     for (size_t i = 0; i < volley->dialect->variant_count && i < VARIANTS; i++)
         names[i] = volley->dialect->variants[i].name;
+    if (options->variant && !names[0])
+        return complain("--variant", "the dialect has no variants; leave it out");
     return read_choice("--variant", options->variant, names, &volley->speech.variant) &&
            read_choice("--scheme", options->scheme, volley->dialect->schemes,
                        &volley->speech.scheme);

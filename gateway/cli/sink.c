@@ -92,12 +92,15 @@ static char *error_body(const char *type, const char *message)
     return text;
 }
 
-static void refuse(struct exchange *exchange, unsigned status, const char *type, const char *why)
+static void refuse(const struct sink *sink, struct exchange *exchange, unsigned status,
+                   const char *type, const char *why)
 {
     char *body = error_body(type, why);
     json_t *line = new_line(exchange, status);
 
     json_object_set_new(line, "why", json_string(why));
+    json_object_set_new(line, "expected",
+                        json_sprintf("a wake in the dialect %s", sink->dialect->name));
     print_line(line);
     answer_json(exchange, status, body);
     free(body);
@@ -208,13 +211,13 @@ static void on_request(void *context, struct exchange *exchange)
     enum proof proof =
         sink->dialect->verify(&exchange->request, &sink->keyring, clock_wall_ms(), &proven, &err);
     if (proof != PROOF_OK) {
-        refuse(exchange, 401, "authentication_error", err.text);
+        refuse(sink, exchange, 401, "authentication_error", err.text);
         return;
     }
     if (sink->dialect->decode(&exchange->request, &wake, &err))
         take(sink, exchange, &wake);
     else
-        refuse(exchange, 400, "invalid_request_error", err.text);
+        refuse(sink, exchange, 400, "invalid_request_error", err.text);
     wake_release(&wake);
 }
 

@@ -27,6 +27,8 @@ static bool is_usable(struct slice text, struct err *err)
         return err_set(err, "has a control character, such as a line break, in it");
     if (slice_trim(text).len == 0)
         return err_set(err, "is blank");
+    if (slice_trim(text).len != text.len)
+        return err_set(err, "begins or ends with a blank");
     return true;
 }
 

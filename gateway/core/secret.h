@@ -23,9 +23,9 @@ struct secret {
     bool ed25519_private;
 };
 
-/* Copies `text`. Refuses what no runtime can mean: empty, blank, over LIMIT_SECRET_BYTES, control
- * characters, "whsec_" not followed by strict base64 of 16 bytes or more, a broken "whpk_" or
- * "whsk_". */
+/* Copies `text`. Refuses what no runtime can mean: empty, blank at an end, over LIMIT_SECRET_BYTES,
+ * control characters, "whsec_" not followed by strict base64 of 16 bytes or more, a broken "whpk_"
+ * or "whsk_". */
 bool secret_init(struct secret *secret, struct slice text, struct err *err);
 void secret_release(struct secret *secret);
 

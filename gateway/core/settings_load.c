@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gateway/core/limits.h"
+#include "gateway/core/regular_file.h"
 #include "gateway/core/settings.h"
 
 static bool read_all(FILE *stream, struct buf *text)
@@ -27,7 +28,7 @@ static bool read_all(FILE *stream, struct buf *text)
 
 static bool read_file(struct settings_report *report, struct buf *text)
 {
-    FILE *stream = fopen(report->file, "re");
+    FILE *stream = regular_file_open(report->file);
 
     if (!stream && errno == ENOENT) {
         settings_report_mistake(report, "",
@@ -38,7 +39,7 @@ static bool read_file(struct settings_report *report, struct buf *text)
     bool whole = stream && read_all(stream, text);
     if (!whole)
         settings_report_mistake(report, "", "cannot be read (%s); check its path and permissions",
-                                strerror(errno));
+                                regular_file_why(errno));
     if (stream)
         fclose(stream);
     if (whole && text->overflow)

@@ -11,7 +11,7 @@
 #include "gateway/core/nearest.h"
 #include "gateway/core/settings.h"
 
-enum { DURATION_TEXT = 32, SHOWN_BYTES = 40 };
+enum { DURATION_TEXT = 32, SHOWN_BYTES = 40, LIST_BYTES = 512 };
 
 struct unit {
     const char *name;
@@ -103,6 +103,16 @@ struct slice settings_name(struct settings *settings, const char *key)
     return (struct slice){0};
 }
 
+/* Every variable's value is a text, so of one it is told what stands there. */
+static const char *shown_number(const struct settings *settings, const char *key,
+                                const json_t *value, char shown[static SHOWN_BYTES + 3])
+{
+    if (!json_is_string(value) || !json_object_get(settings->variables, key))
+        return settings_kind_of(value);
+    snprintf(shown, SHOWN_BYTES + 3, "\"%.*s\"", SHOWN_BYTES, json_string_value(value));
+    return shown;
+}
+
 int64_t settings_number(struct settings *settings, const char *key, int64_t fallback, int64_t least,
                         int64_t most)
 {
@@ -112,10 +122,11 @@ int64_t settings_number(struct settings *settings, const char *key, int64_t fall
     if (!value)
         return fallback;
     if (!json_is_integer(value)) {
+        char shown[SHOWN_BYTES + 3];
         settings_mistake(settings, key,
                          "is %s, must be a whole number from %" PRId64 " to %" PRId64
                          "; write for example %" PRId64,
-                         settings_kind_of(value), least, most, example);
+                         shown_number(settings, key, value, shown), least, most, example);
         return fallback;
     }
     int64_t number = json_integer_value(value);
@@ -211,24 +222,24 @@ int64_t settings_duration(struct settings *settings, const char *key, int64_t fa
     return ms;
 }
 
-static void list_names(const char *const *names, size_t count, char *text, size_t size)
+static void list_names(const char *const *names, char *text, size_t size)
 {
     size_t len = 0;
 
-    for (size_t i = 0; i < count && len < size; i++)
+    for (size_t i = 0; names[i] && len < size; i++)
         len += (size_t)snprintf(text + len, size - len, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 }
 
 void settings_not_one_of(struct settings *settings, const char *key, const char *verb,
                          struct slice text, const char *const *names)
 {
-    char all[512] = "";
+    char all[LIST_BYTES] = "";
     size_t count = 0;
 
     while (names[count])
         count++;
     const char *meant = nearest(text, names, count);
-    list_names(names, count, all, sizeof(all));
+    list_names(names, all, sizeof(all));
     if (meant)
         settings_mistake(settings, key, "%s \"%.*s\"; did you mean \"%s\"?", verb,
                          SLICE_ARG(slice_first(text, SHOWN_BYTES)), meant);
@@ -240,10 +251,17 @@ void settings_not_one_of(struct settings *settings, const char *key, const char 
 size_t settings_choice(struct settings *settings, const char *key, const char *const *names,
                        size_t fallback)
 {
-    struct slice text = settings_string(settings, key, NULL);
+    const json_t *value = find(settings, key);
+    struct slice text = string_of(value);
+    char all[LIST_BYTES] = "";
 
-    if (!json_is_string(find(settings, key)))
+    if (!value)
         return fallback;
+    if (!json_is_string(value)) {
+        list_names(names, all, sizeof(all));
+        settings_mistake(settings, key, "is %s; write one of %s", settings_kind_of(value), all);
+        return fallback;
+    }
     for (size_t i = 0; names[i]; i++)
         if (slice_eq(text, slice_from(names[i])))
             return i;
@@ -254,14 +272,14 @@ size_t settings_choice(struct settings *settings, const char *key, const char *c
 size_t settings_required_choice(struct settings *settings, const char *key,
                                 const char *const *names)
 {
-    char all[512] = "";
+    char all[LIST_BYTES] = "";
     size_t count = 0;
 
     while (names[count])
         count++;
     if (settings_has(settings, key))
         return settings_choice(settings, key, names, count);
-    list_names(names, count, all, sizeof(all));
+    list_names(names, all, sizeof(all));
     settings_mistake(settings, key, "is missing; write one of %s", all);
     return count;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gateway/core/limits.h"
+#include "gateway/core/regular_file.h"
 #include "gateway/core/settings.h"
 
 #define FORMS "{\"env\": \"NAME\"}, {\"file\": \"/path\"} or {\"literal\": \"...\"}"
@@ -44,7 +45,7 @@ static bool read_variable(struct settings_report *report, const char *path, cons
 static bool read_secret_file(struct settings_report *report, const char *path, const char *name,
                              struct found *found)
 {
-    FILE *stream = fopen(name, "re");
+    FILE *stream = regular_file_open(name);
     bool whole = false;
 
     if (stream) {
@@ -55,7 +56,7 @@ static bool read_secret_file(struct settings_report *report, const char *path, c
     if (!whole)
         settings_report_mistake(report, path,
                                 "the file %s cannot be read (%s); check its path and permissions",
-                                name, strerror(errno));
+                                name, regular_file_why(errno));
     if (stream)
         fclose(stream);
     snprintf(found->source, sizeof(found->source), "the file %s", name);
@@ -112,8 +113,11 @@ static bool find_text(struct settings_report *report, const char *path, json_t *
         ok = true;
     } else if (json_is_string(value)) {
         settings_report_mistake(report, path, "is a bare string; say where the secret is: " FORMS);
+    } else if (json_is_object(value)) {
+        settings_report_mistake(report, path, "names no place; write exactly one of " FORMS);
     } else {
-        settings_report_mistake(report, path, "is not a secret; write exactly one of " FORMS);
+        settings_report_mistake(report, path, "is %s; write exactly one of " FORMS,
+                                settings_kind_of(value));
     }
     if (ok)
         drop_newline(found);
@@ -183,6 +187,13 @@ char *settings_address(struct settings *settings, const char *key, const char *f
         return fallback ? mem_text(slice_from(fallback)) : NULL;
     if (json_is_string(value))
         return checked_address(settings, key, text, "the address");
+    if (!json_is_object(value)) {
+        settings_mistake(settings, key,
+                         "is %s, must be an address; write it in double quotes, or say where it "
+                         "is: " FORMS,
+                         settings_kind_of(value));
+        return NULL;
+    }
     settings_path(settings, key, path);
     if (find_text(settings->report, path, value, &found))
         address = checked_address(

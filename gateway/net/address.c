@@ -47,6 +47,36 @@ socklen_t address_len(const union address *address)
     return address->any.sa_family == AF_INET6 ? sizeof(address->six) : sizeof(address->local);
 }
 
+static in_port_t port_of(const union address *address)
+{
+    return address->any.sa_family == AF_INET ? address->four.sin_port : address->six.sin6_port;
+}
+
+static bool is_any(const union address *address)
+{
+    if (address->any.sa_family == AF_INET)
+        return address->four.sin_addr.s_addr == htonl(INADDR_ANY);
+    return IN6_IS_ADDR_UNSPECIFIED(&address->six.sin6_addr);
+}
+
+/* "[::]" takes IPv4 too. */
+bool address_clash(const union address *a, const union address *b)
+{
+    sa_family_t family = a->any.sa_family, other = b->any.sa_family;
+    struct address_key left, right;
+
+    if (family == AF_UNIX || other == AF_UNIX)
+        return family == other && strcmp(a->local.sun_path, b->local.sun_path) == 0;
+    if (port_of(a) != port_of(b) || port_of(a) == 0)
+        return false;
+    if (is_any(a) && (family == AF_INET6 || other == AF_INET))
+        return true;
+    if (is_any(b) && (other == AF_INET6 || family == AF_INET))
+        return true;
+    return address_key(&a->any, &left) && address_key(&b->any, &right) &&
+           memcmp(&left, &right, sizeof(left)) == 0;
+}
+
 void address_url(const union address *address, char url[static ADDRESS_URL_SIZE])
 {
     char host[INET6_ADDRSTRLEN] = "127.0.0.1"; /* for the addresses that mean all of them */
@@ -87,6 +117,14 @@ static bool parse_host(int family, struct slice text, void *bytes)
     return inet_pton(family, host, bytes) == 1;
 }
 
+static bool refuse(struct err *err, const char *why)
+{
+    return err_set(err,
+                   "%s; write for example \"[::]:8080\", \"127.0.0.1:8080\" or "
+                   "\"unix:/run/wakegate.sock\"",
+                   why);
+}
+
 bool address_parse(struct slice text, union address *address, struct err *err)
 {
     struct slice host, rest = text;
@@ -99,16 +137,15 @@ bool address_parse(struct slice text, union address *address, struct err *err)
     if (six && slice_starts(rest, SLICE(":")))
         rest = slice_from_at(rest, 1);
     else if (six || !slice_cut(text, ':', &host, &rest))
-        return err_set(err, "not [address]:port, address:port or unix:/path");
-    if (!slice_number(rest, &port) || port > UINT16_MAX)
-        return err_set(err, "the port is not a number from 0 to 65535");
+        return refuse(err, "not an address and a port");
     if (six)
         found.any.sa_family = AF_INET6;
     bool read = six ? parse_host(AF_INET6, slice_from_at(host, 1), &found.six.sin6_addr)
                     : parse_host(AF_INET, host, &found.four.sin_addr);
     if (!read)
-        return err_set(err, "\"%.*s\" is no numeric address; write [::]:8080 to listen on all",
-                       SLICE_ARG(host));
+        return refuse(err, "not a numeric address and a port");
+    if (!slice_number(rest, &port) || port > UINT16_MAX)
+        return refuse(err, "the port is not a number from 0 to 65535");
     if (six)
         found.six.sin6_port = htons((uint16_t)port);
     else

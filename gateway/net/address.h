@@ -24,6 +24,8 @@ union address {
 
 /* "[::]:8080", "127.0.0.1:8080" or "unix:/path". */
 bool address_parse(struct slice text, union address *address, struct err *err);
+/* Can only one of two sockets listen, since both want the same port or path? */
+bool address_clash(const union address *a, const union address *b);
 socklen_t address_len(const union address *address);
 
 /* The host alone, for logs: "203.0.113.7", also where it came in as ::ffff:203.0.113.7; "unix". */

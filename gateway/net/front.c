@@ -23,7 +23,7 @@
 enum {
     ACCEPTS_PER_EVENT = 64,
     PAUSE_MS = 100,
-    OTHER_DESCRIPTORS = 64 /* kept for what is no connection: stores, targets, the log */
+    OTHER_DESCRIPTORS = 1536 /* kept for what is no guest: targets, farewells, the store */
 };
 
 struct door {
@@ -110,7 +110,8 @@ static void on_pause_over(struct deadline *deadline)
 
 /* ---- opening ---- */
 
-/* As many as are wanted, and as there are descriptors for when the soft limit is raised. */
+/* As many as are wanted, and as there are descriptors for when the soft limit is raised: idle
+ * guests must not take those that the relays need. Where there are few, they get half. */
 static unsigned connection_limit(unsigned wanted)
 {
     struct rlimit limit;
@@ -119,9 +120,10 @@ static unsigned connection_limit(unsigned wanted)
         return wanted;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * OTHER_DESCRIPTORS)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return wanted;
-    rlim_t most = limit.rlim_cur - OTHER_DESCRIPTORS;
+    rlim_t half = limit.rlim_cur / 2;
+    rlim_t most = limit.rlim_cur - (half < OTHER_DESCRIPTORS ? half : OTHER_DESCRIPTORS);
     return wanted < most ? wanted : (unsigned)most;
 }
 

@@ -114,8 +114,8 @@ static void end_guest(struct guest *guest)
     const struct http_answer answer = {
         .status = 408,
         .content_type = "application/json",
-        .body = SLICE("{\"code\": \"request_timeout\", "
-                      "\"message\": \"the request did not arrive in time\"}\n")};
+        .body = SLICE("{\"code\":\"request_timeout\","
+                      "\"message\":\"The request did not arrive in time.\"}")};
     struct guests *all = guest->all;
 
     if (has_begun(guest))

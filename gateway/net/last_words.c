@@ -2,19 +2,26 @@
 #include "gateway/net/last_words.h"
 
 #include <sys/socket.h>
+#include <time.h>
 
 #include "gateway/core/buf.h"
+#include "gateway/core/clock.h"
 
-enum { MOST_BYTES = 8192 };
+enum { MOST_BYTES = 8192, DATE_BYTES = 64 };
 
 void last_words(int fd, const struct http_answer *answer, const char *reason)
 {
     struct buf text = BUF_INIT(MOST_BYTES);
+    const time_t now = (time_t)(clock_wall_ms() / 1000);
+    char date[DATE_BYTES];
+    struct tm parts;
 
+    gmtime_r(&now, &parts);
+    strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &parts);
     buf_appendf(&text,
-                "HTTP/1.1 %u %s\r\nConnection: close\r\nContent-Type: %s\r\n"
+                "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Type: %s\r\n"
                 "Content-Length: %zu\r\n\r\n",
-                answer->status, reason, answer->content_type, answer->body.len);
+                answer->status, reason, date, answer->content_type, answer->body.len);
     buf_append(&text, answer->body);
     if (!text.overflow)
         send(fd, text.data, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);

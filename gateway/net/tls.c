@@ -50,6 +50,14 @@ static SSL_CTX *new_context(const char *ca_file, struct err *err)
     return NULL;
 }
 
+bool tls_check_ca_file(const char *ca_file, struct err *err)
+{
+    ERR_clear_error();
+    SSL_CTX *context = new_context(ca_file, err);
+    SSL_CTX_free(context);
+    return context != NULL;
+}
+
 /* Whom the certificate must name. Only names are sent as SNI (RFC 6066, section 3). */
 static void expect_host(SSL *ssl, const char *host)
 {

@@ -12,6 +12,9 @@
 #include "gateway/core/err.h"
 #include "gateway/core/slice.h"
 
+/* Does this file hold certificates to trust? */
+bool tls_check_ca_file(const char *ca_file, struct err *err);
+
 struct tls;
 
 enum tls_answer {

@@ -2,29 +2,12 @@
 // A target whose name never resolves must not slow anything else down. The gateway runs in a network
 // namespace of its own whose resolver is a UDP socket that swallows every question.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs from 'node:fs'
 import { test } from 'node:test'
 import { makeGateway, route, scratch, trigger } from './gateway.mjs'
+import { makeNamespace } from './namespace.mjs'
 import { framed, newWake } from './wakes.mjs'
-
-const name = `wakegate-e2e-${process.pid}`
-const ip = (...words) => spawnSync('ip', words, { encoding: 'utf8' })
-
-/** Makes the namespace, or says why it cannot be made. */
-function makeNamespace(t) {
-  const made = ip('netns', 'add', name)
-  if (made.error || made.status !== 0) return made.error?.message ?? made.stderr.trim()
-  t.after(() => {
-    ip('netns', 'del', name)
-    fs.rmSync(`/etc/netns/${name}`, { recursive: true, force: true })
-  })
-  const up = ip('-n', name, 'link', 'set', 'lo', 'up')
-  if (up.status !== 0) return up.stderr.trim()
-  fs.mkdirSync(`/etc/netns/${name}`, { recursive: true })
-  fs.writeFileSync(`/etc/netns/${name}/resolv.conf`, 'nameserver 127.0.0.1\noptions timeout:5 attempts:2\n')
-}
 
 /** A Node program inside the namespace: a resolver that never answers, a runtime that always does, and
  * a client that runs what the test asks for, since nothing outside can reach in. */
@@ -60,8 +43,8 @@ const inside = `
   process.stdin.on('end', () => process.exit(0))
 `
 
-async function startInside(t) {
-  const child = spawn('ip', ['netns', 'exec', name, process.execPath, '--input-type=module', '-e', inside], { stdio: ['pipe', 'pipe', 'inherit'] })
+async function startInside(t, prefix) {
+  const child = spawn(prefix[0], [...prefix.slice(1), process.execPath, '--input-type=module', '-e', inside], { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map()
   let ready
   const started = new Promise(resolve => (ready = resolve))
@@ -93,18 +76,18 @@ async function startInside(t) {
 }
 
 test('a name that never resolves: other wakes and livez overtake it', async t => {
-  const why = makeNamespace(t)
+  const { prefix, why } = makeNamespace(t, { resolv: 'nameserver 127.0.0.1\noptions timeout:5 attempts:2\n' })
   if (why) {
     t.skip(`no network namespace can be made here: ${why}`)
     return
   }
-  const world = await startInside(t)
+  const world = await startInside(t, prefix)
   const quick = { kind: 'grok', url: `http://127.0.0.1:${world.port}` }
   const slow = { kind: 'grok', url: 'http://never-resolves.example' }
   const gateway = makeGateway(
     t,
     { budget: '8s', grace: '1s', routes: { quick: route('agentchat', trigger(quick)), slow: route('agentchat', trigger(slow)) } },
-    { prefix: ['ip', 'netns', 'exec', name], directory: scratch(t) }
+    { prefix, directory: scratch(t) }
   )
   await gateway.start()
   const send = where => {

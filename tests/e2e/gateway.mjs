@@ -158,10 +158,13 @@ export class Gateway {
     return this.ended()
   }
 
-  /** Waits for the end without asking for it. */
-  async ended() {
+  /** Waits for the end without asking for it; one that does not come is forced, and is a failure. */
+  async ended(limit = 60_000) {
+    const child = this.child
+    const timer = setTimeout(() => child.kill('SIGKILL'), limit)
     const end = await this.over
     await this.closed
+    clearTimeout(timer)
     return end
   }
 

@@ -2,6 +2,7 @@
 // The life of the process: drain, reload, rotation, kills and restarts, listeners, the operators' pages,
 // and what must never stand in a log.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
@@ -79,6 +80,36 @@ test('SIGTERM while the store is frozen: nothing was sent, exit 0', async t => {
   assert.equal(runtime.requests.length, 0)
 })
 
+test('many SIGTERMs while the store is frozen: nobody is dropped, whatever the grace time', async t => {
+  const redis = await startRedis(t)
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { store: redis.url, grace: '1s', budget: '30s', routes: relayTo(runtime) })
+  assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  redis.freeze()
+  const pending = send(gateway, newWake())
+  await pause(100)
+  gateway.child.kill('SIGTERM')
+  await gateway.event('stopping')
+  gateway.child.kill('SIGTERM')
+  await gateway.event('cut_short')
+  const got = await pending
+  assert.equal(got.status, 503, got.text)
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+  redis.thaw()
+})
+
+test('a SIGTERM that comes at the very end changes nothing', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  for (let i = 0; i < 5; i++) {
+    const gateway = await startGateway(t, { routes: relayTo(runtime) })
+    while (gateway.running) {
+      gateway.child.kill('SIGTERM')
+      await new Promise(setImmediate)
+    }
+    assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
+  }
+})
+
 test('draining: ready is false first, wakes are still served, connections are told to close', async t => {
   const runtime = await startRuntime(t, 'poke')
   const gateway = await startGateway(t, { drain: '2s', routes: relayTo(runtime) })
@@ -89,6 +120,38 @@ test('draining: ready is false first, wakes are still served, connections are to
   assert.equal((await send(gateway, newWake())).json.status, 'relayed')
   assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
   await assert.rejects(gateway.get('/livez'))
+})
+
+test('stopping: a wake on a kept connection is 503 draining and the connection closes', async t => {
+  const runtime = await startRuntime(t, 'hermes')
+  const gateway = await startGateway(t, { grace: '20s', budget: '20s', routes: relayTo(runtime) })
+  const { port } = new URL(gateway.url)
+  const socket = net.connect(Number(port), '127.0.0.1')
+  let text = ''
+  socket.on('error', () => {})
+  socket.on('data', chunk => (text += chunk))
+  const ended = new Promise(resolve => socket.once('close', resolve))
+  const post = wake => {
+    const { headers, body } = framed('agentchat', wake)
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    socket.write(`POST /wake/relay HTTP/1.1\r\nHost: x\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  }
+  post(newWake())
+  await until(() => text.includes('"relayed"'), 'the first is relayed')
+  runtime.behave('park')
+  const pending = send(gateway, newWake())
+  await until(() => runtime.parked === 1, 'another is with the runtime')
+  gateway.child.kill('SIGTERM')
+  await gateway.event('stopping')
+  text = ''
+  const late = newWake()
+  post(late)
+  await ended
+  assert.ok(text === '' || /^HTTP\/1\.1 503 [^]*connection: close[^]*"draining"/i.test(text), text)
+  assert.equal(runtime.requests.some(request => request.body.includes(late.delivery_id)), false)
+  runtime.unpark()
+  assert.equal((await pending).json.status, 'relayed')
+  assert.deepEqual(await gateway.ended(), { code: 0, signal: null })
 })
 
 test('an idle kept connection does not hold the end up', async t => {
@@ -158,6 +221,33 @@ test('SIGHUP: routes come, change and go; a broken config changes nothing', asyn
   await reload(gateway, config)
   assert.equal((await send(gateway, newWake(), 'other')).status, 404)
   assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+})
+
+test('SIGHUP: a secret or a config that became a pipe stops nobody', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const secrets = path.join(scratch(t), 'secret')
+  fs.writeFileSync(secrets, secret)
+  const gateway = await startGateway(t, { routes: { relay: route('agentchat', trigger(runtime), { secrets: [{ file: secrets }] }) } })
+  for (const [file, count] of [[secrets, 1], [gateway.file, 2]]) {
+    fs.unlinkSync(file)
+    execFileSync('mkfifo', [file])
+    gateway.child.kill('SIGHUP')
+    await gateway.event('reload_failed', count)
+    assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  }
+})
+
+test('SIGHUP and SIGTERM while it starts: looked at once it stands', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const config = { routes: { relay: route('agentchat', trigger(runtime), { secrets: [{ literal: secret }] }) } }
+  for (const [signal, event] of [['SIGHUP', 'reloaded'], ['SIGTERM', 'stopping']]) {
+    const gateway = makeGateway(t, config)
+    gateway.launch()
+    await gateway.event('config_warning') /* it has just read its config */
+    gateway.child.kill(signal)
+    await gateway.event(event)
+    assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
+  }
 })
 
 test('SIGHUP while a wake is with its target: that wake ends under the old config', async t => {
@@ -289,6 +379,22 @@ test('a socket file left by a killed process is no obstacle', async t => {
   assert.equal((await request('http://localhost/livez', { method: 'GET', socketPath })).status, 200)
 })
 
+test('few descriptors: idle connections leave enough for the targets', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { routes: relayTo(runtime) }, { prefix: ['prlimit', '--nofile=100'] })
+  const { port } = new URL(gateway.url)
+  const idle = Array.from({ length: 120 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
+  t.after(() => idle.forEach(socket => socket.destroy()))
+  await until(() => idle.some(socket => socket.destroyed || socket.closed), 'one too many was closed')
+  const { headers, body } = framed('agentchat', newWake())
+  const lines = Object.entries({ host: 'x', 'content-length': body.length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  let got = ''
+  idle[0].on('data', chunk => (got += chunk))
+  idle[0].write(`POST /wake/relay HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  await until(() => got.includes('"status"') || got.includes('"code"'), 'an answer')
+  assert.match(got, /"relayed"/)
+})
+
 test('a port that is taken: a clear end, not a hang', async t => {
   const runtime = await startRuntime(t, 'poke')
   const first = await startGateway(t, { routes: relayTo(runtime) })
@@ -300,6 +406,20 @@ test('a port that is taken: a clear end, not a hang', async t => {
   assert.equal(code, 1)
   await second.closed
   assert.match(second.everything(), /in use/)
+})
+
+test('more than 1024 sockets at once', async t => {
+  const runtime = await startRuntime(t, 'poke')
+  const gateway = await startGateway(t, { connections_per_address: 2000, routes: relayTo(runtime) })
+  const { port } = new URL(gateway.url)
+  const sockets = Array.from({ length: 1200 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
+  await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('connect', resolve))))
+  assert.equal((await send(gateway, newWake())).json.status, 'relayed')
+  const last = sockets.at(-1)
+  last.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+  const [answer] = await new Promise(resolve => last.once('data', (...chunks) => resolve(chunks)))
+  assert.match(String(answer), /^HTTP\/1\.1 200 /)
+  for (const socket of sockets) socket.destroy()
 })
 
 // --- canaries ------------------------------------------------------------------------------------

@@ -50,6 +50,37 @@ test('tested: on_test "answer" stops a structured test wake, and only that', asy
   assert.equal((await send(newWake())).json.status, 'relayed')
 })
 
+const acceptances = {
+  openclaw: [[200, { ok: true, runId: 'run-1' }, 'run-1'], [202, { ok: true, runId: 'run-2' }, 'run-2']],
+  hermes: [[202, { status: 'accepted', delivery_id: 'x' }], [202, { status: 'coalesced' }], [200, { status: 'duplicate', delivery_id: 'x' }], [200, { status: 'delivered' }]],
+  poke: [[200, { success: true }], [201, '']],
+  grok: [[200, ''], [202, {}]],
+  'standard-webhooks': [[200, ''], [202, ''], [204, '']],
+  agentchat: [[200, { status: 'relayed', run: 'deeper' }], [204, '']]
+}
+
+for (const [kind, answers] of Object.entries(acceptances)) {
+  test(`relayed by ${kind}: every answer that means it`, async t => {
+    const { runtime, send } = await relayTo(t, kind)
+    for (const [status, body, run] of answers) {
+      const wake = newWake()
+      runtime.behave(answer(status, body))
+      const got = await send(wake)
+      assert.equal(got.json.status, 'relayed', `${status} ${JSON.stringify(body)}: ${got.text}`)
+      if (run) assert.equal(got.json.run, run)
+      assert.equal((await send(wake)).json.status, 'duplicate')
+    }
+  })
+}
+
+test('openclaw wake: queued and coalesced are both accepted', async t => {
+  const { runtime, send } = await relayTo(t, 'openclaw', { target: { variant: 'wake' } })
+  for (const eventOutcome of ['queued', 'coalesced']) {
+    runtime.behave(answer(200, { ok: true, mode: 'now', eventOutcome }))
+    assert.equal((await send(newWake())).json.status, 'relayed')
+  }
+})
+
 // --- the target's answers ------------------------------------------------------------------------
 
 const refusals = {

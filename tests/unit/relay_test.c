@@ -286,7 +286,7 @@ static void test_settlement_is_tried_again(void **state)
 
 static void test_second_request_joins(void **state)
 {
-    struct waiter first, second, hasty;
+    struct waiter first, second, earlier, hasty;
 
     (void)state;
     script_store(STORE_CLAIMED, STORE_OK, 0);
@@ -295,12 +295,13 @@ static void test_second_request_joins(void **state)
     while (!scene->open_delivery)
         uv_run(&scene->loop, UV_RUN_ONCE);
     begin_with(&second, "id-1", 9000);
+    begin_with(&earlier, "id-1", 7500); /* its head came before the first one's */
     assert_int_equal(scene->told, 0);
     begin_with(&hasty, "id-1", 1000); /* its time ends before the relay's */
     assert_int_equal(scene->told, 1);
     assert_int_equal(scene->outcome.code, OUTCOME_IN_FLIGHT);
     end_delivery(OUTCOME_ACCEPTED);
-    run_until_told(3);
+    run_until_told(4);
     run_until_over();
     assert_int_equal(scene->outcome.code, OUTCOME_ACCEPTED);
     assert_string_equal(scene->asked, "claim deliver settle");

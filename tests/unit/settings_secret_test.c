@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gateway/core/limits.h"
@@ -135,6 +136,23 @@ static void reads_secrets_from_files(void **state)
     bench_close(&bench);
 }
 
+static void does_not_wait_for_a_pipe(void **state)
+{
+    char path[64], json[128];
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    snprintf(path, sizeof(path), "/tmp/settings_secret_test.%d", getpid());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(json, sizeof(json), "{\"secret\": {\"file\": \"%s\"}}", path);
+    bench_open(&bench, json);
+    assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+    assert_non_null(strstr(buf_text(&bench.report.mistakes), "it is no regular file"));
+    bench_close(&bench);
+    unlink(path);
+}
+
 static void warns_about_literals_and_refuses_bare_strings(void **state)
 {
     static const char *const wrong[] = {
@@ -216,6 +234,7 @@ int main(void)
         cmocka_unit_test(reads_secrets_from_variables),
         cmocka_unit_test(says_why_a_secret_cannot_be_used),
         cmocka_unit_test(reads_secrets_from_files),
+        cmocka_unit_test(does_not_wait_for_a_pipe),
         cmocka_unit_test(warns_about_literals_and_refuses_bare_strings),
         cmocka_unit_test(an_absent_secret_is_a_mistake_only_when_required),
         cmocka_unit_test(an_address_is_a_string_or_a_secret),

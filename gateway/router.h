@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * router: which path leads where. Wakes go to the intake, the paths for operators to ops. What is
+ * not on the list is a 404.
+ */
+#ifndef WAKEGATE_GATEWAY_ROUTER_H
+#define WAKEGATE_GATEWAY_ROUTER_H
+
+#include "gateway/intake.h"
+#include "gateway/ops.h"
+
+struct router {
+    const struct intake *intake; /* NULL: no wakes on this listener */
+    struct ops *ops;
+    bool metrics; /* /metrics is served here */
+};
+
+/* The handlers of one listener; `router` is their context and outlives it. */
+struct http_handlers router_handlers(struct router *router);
+
+#endif
