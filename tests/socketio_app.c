@@ -28,11 +28,10 @@ struct app {
     uv_loop_t loop;
     struct turn turn;
     struct front *front;
-    struct engine *echo;
-    struct socketio *socketio;
+    struct engine *echo;       /* NULL when it is closed */
+    struct socketio *socketio; /* the same */
     struct guest *guests;
     uv_signal_t signal;
-    unsigned parts; /* still open */
 };
 
 struct guest { /* a client in a namespace */
@@ -223,7 +222,9 @@ static struct engine *engine_at(struct app *app, struct slice path)
 {
     if (slice_eq(path, SLICE("/engine.io/")))
         return app->echo;
-    return slice_eq(path, SLICE("/socket.io/")) ? socketio_engine(app->socketio) : NULL;
+    if (slice_eq(path, SLICE("/socket.io/")) && app->socketio)
+        return socketio_engine(app->socketio);
+    return NULL;
 }
 
 static void on_head(void *context, struct exchange *exchange)
@@ -246,6 +247,10 @@ static void on_request(void *context, struct exchange *exchange)
         engine_request(engine, exchange);
         return;
     }
+    if (!app->echo || !app->socketio) {
+        answer(exchange, 503, SLICE("closing"));
+        return;
+    }
     snprintf(count, sizeof(count), "%u",
              engine_session_count(app->echo) +
                  engine_session_count(socketio_engine(app->socketio)));
@@ -254,8 +259,20 @@ static void on_request(void *context, struct exchange *exchange)
 
 static void on_fault(void *context, struct exchange *exchange, enum http_fault fault)
 {
-    (void)context;
-    answer(exchange, fault == FAULT_TOO_LARGE ? 413 : 400, SLICE(""));
+    struct engine *engine = engine_at(context, exchange->path);
+
+    if (engine)
+        engine_fault(engine, exchange, fault);
+    else
+        answer(exchange, 400, SLICE(""));
+}
+
+static void on_gone(void *context, struct exchange *exchange)
+{
+    struct engine *engine = engine_at(context, exchange->path);
+
+    if (engine)
+        engine_gone(engine, exchange);
 }
 
 /* ---- beginning and end */
@@ -291,7 +308,7 @@ static void open_servers(struct app *app)
 static bool open_front(struct app *app)
 {
     const struct http_handlers handlers = {
-        .head = on_head, .request = on_request, .fault = on_fault, .context = app};
+        .head = on_head, .request = on_request, .fault = on_fault, .gone = on_gone, .context = app};
     char address[64];
     struct err err = {""};
 
@@ -319,12 +336,26 @@ static void on_front_closed(void *context)
     turn_close(&((struct app *)context)->turn);
 }
 
-static void on_engine_closed(void *context)
+static void close_front(struct app *app)
+{
+    if (!app->echo && !app->socketio)
+        front_close(app->front, on_front_closed, app);
+}
+
+static void on_echo_closed(void *context)
 {
     struct app *app = context;
 
-    if (--app->parts == 0)
-        front_close(app->front, on_front_closed, app);
+    app->echo = NULL;
+    close_front(app);
+}
+
+static void on_socketio_closed(void *context)
+{
+    struct app *app = context;
+
+    app->socketio = NULL;
+    close_front(app);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -334,9 +365,8 @@ static void on_signal(uv_signal_t *signal, int number)
     (void)number;
     uv_close((uv_handle_t *)signal, NULL);
     front_drain(app->front);
-    app->parts = 2;
-    engine_close(app->echo, on_engine_closed, app);
-    socketio_close(app->socketio, on_engine_closed, app);
+    engine_close(app->echo, on_echo_closed, app);
+    socketio_close(app->socketio, on_socketio_closed, app);
 }
 
 int main(int argc, char **argv)
