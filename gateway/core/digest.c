@@ -155,6 +155,11 @@ void sha256(struct slice bytes, unsigned char digest[static DIGEST_BYTES])
     must(EVP_Digest(bytes.data, bytes.len, digest, NULL, sha256_algorithm(), NULL) == 1);
 }
 
+void sha1(struct slice bytes, unsigned char digest[static SHA1_BYTES])
+{
+    must(EVP_Digest(bytes.data, bytes.len, digest, NULL, EVP_sha1(), NULL) == 1);
+}
+
 void random_bytes(unsigned char *bytes, size_t len)
 {
     assert(len <= INT32_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest: the cryptography of the dialects: HMAC-SHA256, Ed25519, SHA-256, random bytes, and the
+ * digest: the cryptography of the dialects: HMAC-SHA256, Ed25519, hashes, random bytes, and the
  * only comparisons of secrets. With the stream, the only file that knows OpenSSL.
  */
 #ifndef WAKEGATE_CORE_DIGEST_H
@@ -8,7 +8,7 @@
 
 #include "gateway/core/slice.h"
 
-enum { DIGEST_BYTES = 32, ED25519_KEY_BYTES = 32, ED25519_SIGNATURE_BYTES = 64 };
+enum { DIGEST_BYTES = 32, SHA1_BYTES = 20, ED25519_KEY_BYTES = 32, ED25519_SIGNATURE_BYTES = 64 };
 
 /* A key whose schedule was computed once; each use starts from a copy of it. Not empty. */
 struct hmac_key;
@@ -29,6 +29,8 @@ void ed25519_sign(const struct ed25519_key *key, struct slice message,
                   unsigned char signature[static ED25519_SIGNATURE_BYTES]);
 
 void sha256(struct slice bytes, unsigned char digest[static DIGEST_BYTES]);
+/* Proves nothing any more; the WebSocket handshake wants it. */
+void sha1(struct slice bytes, unsigned char digest[static SHA1_BYTES]);
 void random_bytes(unsigned char *bytes, size_t len);
 
 /* Constant time in the contents; the second also in the lengths (both sides are hashed first). */

@@ -29,6 +29,9 @@ bool head_read(const struct request *request, struct slice version, const char *
 /* True when bytes of a body follow the head. */
 bool head_has_body(const struct head *head);
 
+/* Room to make for the body before any of it came: what a head announces may never come. */
+size_t head_first_room(const struct head *head);
+
 /* True when they are few and on their way: reading them costs less than a new connection. */
 bool head_body_is_short(const struct head *head);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libmicrohttpd is polled from outside: its epoll descriptor sits in a uv_poll, and one early step
- * of each turn runs it when something is due. In this mode it wakes nobody by itself, so every
- * resume and every new connection makes that step due, and its time-out goes into one timer after
- * each run; without that re-arming, pipelined requests hang.
+ * libmicrohttpd is polled from outside, by a pump. In this mode it wakes nobody by itself, so every
+ * resume and every new connection asks the pump for a run, and its time-out is looked at after each
+ * run; without that, pipelined requests hang.
  *
  * A request is one `held`: on_first_call reads its head, on_body collects the body, on_whole hands
  * it over and, when nobody answered, suspends the connection. exchange_answer only keeps the answer
  * and resumes; the answer is queued in the handler call that the resume causes, so libmicrohttpd is
  * never entered from inside itself. It frees the request in its completed notification, which comes
  * for dead connections too, but never while one is parked.
+ *
+ * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
+ * socket is a duplicate of the descriptor, and its own handle is closed at once, which another run
+ * in the same turn brings to an end.
  */
 #include "gateway/net/http_server.h"
 
@@ -21,11 +24,10 @@
 
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
-#include "gateway/core/deadline.h"
-#include "gateway/net/address.h"
-#include "gateway/net/farewell.h"
 #include "gateway/net/last_words.h"
+#include "gateway/net/pump.h"
 #include "gateway/net/reception.h"
+#include "gateway/net/wire.h"
 
 enum {
     POOL_BYTES = 8192, /* of each connection; about 500 less is what a head may have */
@@ -34,28 +36,15 @@ enum {
 
 struct http_server {
     struct MHD_Daemon *daemon;
-    struct turn *turn;
-    struct turn_step step;
+    struct pump pump;
     struct http_handlers handlers;
-    struct http_watch watch;
-    uv_poll_t poll;
-    struct deadline timeout;
-    struct farewell farewell;
-    struct wire *pending; /* added, not announced yet: 1.0 does so in its next run, 0.9 at once */
+    struct wires wires; /* 1.0 announces a new one in its next run, 0.9 at once */
     bool draining, closing;
-};
-
-struct wire { /* one connection */
-    struct http_server *server;
-    struct wire *next; /* pending too */
-    void *owner;       /* what http_server_add was given */
-    int fd;
-    bool unread; /* answered before the whole request was read */
-    char peer[ADDRESS_TEXT_SIZE];
 };
 
 struct held { /* one request */
     struct exchange exchange;
+    struct http_server *server;
     struct wire *wire;
     struct MHD_Connection *connection;
     struct head head;
@@ -65,6 +54,7 @@ struct held { /* one request */
     bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
     unsigned status;
     struct MHD_Response *response; /* to be queued */
+    struct http_upgrade upgrade;   /* `taken` is owed */
 };
 
 static struct MHD_Response *new_response(const struct http_answer *answer, bool close)
@@ -89,10 +79,26 @@ static struct MHD_Response *new_response(const struct http_answer *answer, bool 
     return response;
 }
 
+static void respond(struct held *held, unsigned status, struct MHD_Response *response,
+                    const struct http_field *fields, size_t field_count)
+{
+    for (size_t i = 0; i < field_count; i++) {
+        char *value = mem_text(fields[i].value);
+        MHD_add_response_header(response, fields[i].name, value);
+        free(value);
+    }
+    held->status = status;
+    held->response = response;
+    if (!held->parked)
+        return; /* the handler call that we are in goes on with it */
+    held->parked = false;
+    MHD_resume_connection(held->connection);
+    pump_want(&held->server->pump);
+}
+
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer)
 {
     struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct http_server *server = held->wire->server;
 
     assert(!exchange->answered);
     exchange->answered = true;
@@ -100,14 +106,72 @@ void exchange_answer(struct exchange *exchange, const struct http_answer *answer
         last_words(held->wire->fd, answer, MHD_get_reason_phrase_for(answer->status));
         return;
     }
-    exchange->close = exchange->close || answer->close || server->draining;
-    held->status = answer->status;
-    held->response = new_response(answer, exchange->close);
-    if (!held->parked)
-        return; /* the handler call that we are in goes on with it */
-    held->parked = false;
-    MHD_resume_connection(held->connection);
-    turn_want(&server->step);
+    exchange->close = exchange->close || answer->close || held->server->draining;
+    respond(held, answer->status, new_response(answer, exchange->close), answer->fields,
+            answer->field_count);
+}
+
+static void on_upgraded(void *context, struct MHD_Connection *connection, void *slot,
+                        const char *early, size_t early_len, MHD_socket fd,
+                        struct MHD_UpgradeResponseHandle *handle)
+{
+    struct held *held = slot;
+    struct http_socket *socket = wire_take(held->wire);
+
+    (void)context, (void)connection, (void)fd;
+    MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
+    pump_want(&held->server->pump);
+    if (!socket)
+        return; /* its owner hears of it when the request is freed */
+    struct http_upgrade upgrade = held->upgrade;
+    held->upgrade.taken = NULL;
+    upgrade.taken(upgrade.context, socket, (struct slice){.data = early, .len = early_len});
+}
+
+void exchange_upgrade(struct exchange *exchange, const struct http_upgrade *upgrade)
+{
+    struct held *held = CONTAINER_OF(exchange, struct held, exchange);
+    struct MHD_Response *response = MHD_create_response_for_upgrade(on_upgraded, NULL);
+
+    assert(response && !exchange->answered && held->handed_over && !exchange->http_1_0);
+    exchange->answered = true;
+    held->upgrade = *upgrade;
+    respond(held, MHD_HTTP_SWITCHING_PROTOCOLS, response, upgrade->fields, upgrade->field_count);
+}
+
+bool exchange_is_deserted(const struct exchange *exchange)
+{
+    return wire_is_deserted(CONTAINER_OF(exchange, struct held, exchange)->wire);
+}
+
+struct search {
+    struct slice name, value;
+    enum header_found found;
+};
+
+static enum MHD_Result match_parameter(void *context, enum MHD_ValueKind kind, const char *name,
+                                       size_t name_len, const char *value, size_t value_len)
+{
+    struct search *search = context;
+
+    (void)kind;
+    if (!slice_eq((struct slice){.data = name, .len = name_len}, search->name))
+        return MHD_YES;
+    search->found = search->found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
+    search->value = (struct slice){.data = value, .len = value_len};
+    return MHD_YES;
+}
+
+enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
+                                     struct slice *value)
+{
+    const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
+    struct search search = {.name = name, .found = HEADER_ABSENT};
+
+    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, match_parameter, &search);
+    if (search.found == HEADER_FOUND)
+        *value = search.value;
+    return search.found;
 }
 
 static enum MHD_Result queue(struct held *held)
@@ -133,22 +197,23 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static enum MHD_Result on_first_call(struct wire *wire, struct MHD_Connection *connection,
-                                     const char *url, const char *method, const char *version,
-                                     void **slot)
+static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,
+                                     struct MHD_Connection *connection, const char *url,
+                                     const char *method, const char *version, void **slot)
 {
-    struct http_server *server = wire->server;
     struct held *held = mem_new(sizeof(*held));
     struct exchange *exchange = &held->exchange;
 
     *slot = held;
+    held->server = server;
     held->wire = wire;
     held->connection = connection;
     exchange->method = slice_from(method);
     exchange->path = slice_from(url);
+    exchange->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
     exchange->began_us = clock_steady_us();
     memcpy(exchange->peer, wire->peer, sizeof(exchange->peer));
-    server->watch.head_done(wire->owner);
+    server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
     const union MHD_ConnectionInfo *info =
@@ -160,13 +225,13 @@ static enum MHD_Result on_first_call(struct wire *wire, struct MHD_Connection *c
     if (!exchange->answered) {
         held->body.max = exchange->max_body;
         if (held->head.length > 0)
-            buf_reserve(&held->body, (size_t)held->head.length);
+            buf_reserve(&held->body, head_first_room(&held->head));
         return MHD_YES;
     }
     if (!exchange->close && head_body_is_short(&held->head))
         return MHD_YES; /* it is read and dropped, so that the connection can be kept */
     wire->unread = exchange->close || head_has_body(&held->head);
-    server->watch.body_done(wire->owner);
+    server->wires.watch.body_done(wire->owner);
     return queue(held);
 }
 
@@ -178,18 +243,18 @@ static enum MHD_Result on_body(struct held *held, const char *bytes, size_t *len
     if (held->exchange.answered || buf_append(&held->body, more))
         return MHD_YES;
     held->direct = held->wire->unread = true;
-    receive_fault(&held->wire->server->handlers, &held->exchange, FAULT_TOO_LARGE);
+    receive_fault(&held->server->handlers, &held->exchange, FAULT_TOO_LARGE);
     return MHD_NO; /* closes */
 }
 
 static enum MHD_Result on_whole(struct held *held)
 {
-    struct http_server *server = held->wire->server;
+    struct http_server *server = held->server;
 
     if (!held->handed_over) {
         held->handed_over = true;
         held->exchange.request.body = buf_slice(&held->body);
-        server->watch.body_done(held->wire->owner);
+        server->wires.watch.body_done(held->wire->owner);
         if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
     }
@@ -211,7 +276,7 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
     if (!*slot) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-        return on_first_call(info->socket_context, connection, url, method, version, slot);
+        return on_first_call(server, info->socket_context, connection, url, method, version, slot);
     }
     return *len > 0 ? on_body(*slot, bytes, len) : on_whole(*slot);
 }
@@ -227,96 +292,52 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         return;
     assert(!held->parked);
     *slot = NULL;
-    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-        held->wire->server->watch.answered(held->wire->owner);
+    if (held->upgrade.taken)
+        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0});
+    if (!held->exchange.answered && held->server->handlers.gone)
+        held->server->handlers.gone(held->server->handlers.context, &held->exchange);
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !held->wire->taken)
+        held->server->wires.watch.answered(held->wire->owner);
     if (held->response)
         MHD_destroy_response(held->response);
     buf_release(&held->body);
     free(held);
 }
 
-static void drop_wire(struct wire *wire)
-{
-    wire->server->watch.closed(wire->owner);
-    free(wire);
-}
-
-static struct wire *take_pending(struct http_server *server, int fd)
-{
-    struct wire **at = &server->pending;
-
-    while (*at && (*at)->fd != fd)
-        at = &(*at)->next;
-    struct wire *found = *at;
-    if (found)
-        *at = found->next;
-    return found;
-}
-
-static void drop_pending(struct http_server *server, int fd)
-{
-    struct wire *wire = take_pending(server, fd);
-
-    if (wire)
-        drop_wire(wire);
-}
-
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct http_server *server = context;
-    struct wire *wire = *socket_context;
-    char byte;
 
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        *socket_context = take_pending(server, info->connect_fd);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        wire_close(*socket_context);
         return;
     }
-    /* Its descriptor is closed after this call. */
-    if (wire->unread || recv(wire->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
-        farewell_keep(&server->farewell, wire->fd);
-    drop_wire(wire);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *socket_context = wire_announced(&server->wires, info->connect_fd);
 }
 
 void http_server_add(struct http_server *server, int fd, const struct sockaddr *peer,
                      socklen_t peer_len, void *connection)
 {
-    struct wire *wire = mem_new(sizeof(*wire));
-
-    *wire = (struct wire){.server = server, .next = server->pending, .owner = connection, .fd = fd};
-    address_text(peer, wire->peer);
-    server->pending = wire;
+    wire_add(&server->wires, fd, peer, connection);
     if (MHD_add_connection(server->daemon, fd, peer, peer_len) != MHD_YES)
-        drop_pending(server, fd);
-    turn_want(&server->step);
+        wire_drop_pending(&server->wires, fd);
+    pump_want(&server->pump);
 }
 
-static void run(struct turn_step *step)
+static bool run(struct pump *pump, uint64_t *ms)
 {
-    struct http_server *server = CONTAINER_OF(step, struct http_server, step);
-    MHD_UNSIGNED_LONG_LONG ms;
+    struct http_server *server = CONTAINER_OF(pump, struct http_server, pump);
+    MHD_UNSIGNED_LONG_LONG timeout;
 
     MHD_run(server->daemon);
-    while (server->pending) /* failed without a notice */
-        drop_pending(server, server->pending->fd);
-    if (MHD_get_timeout(server->daemon, &ms) == MHD_YES)
-        deadline_set(&server->timeout, ms);
-    else
-        deadline_clear(&server->timeout);
-}
-
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-    (void)status;
-    (void)events;
-    turn_want(&CONTAINER_OF(poll, struct http_server, poll)->step);
-}
-
-static void on_timeout(struct deadline *deadline)
-{
-    turn_want(&CONTAINER_OF(deadline, struct http_server, timeout)->step);
+    wires_drop_pending(&server->wires);
+    if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES)
+        return false;
+    *ms = timeout;
+    return true;
 }
 
 /* Paths are compared and parsed as they were sent. */
@@ -332,10 +353,10 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
                                      const struct http_limits *limits)
 {
     struct http_server *server = mem_new(sizeof(*server));
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
+    unsigned flags =
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET;
 
-    *server = (struct http_server){
-        .turn = turn, .step = {.run = run}, .handlers = *handlers, .watch = *watch};
+    server->handlers = *handlers;
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_call, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits->connections,
@@ -348,11 +369,8 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
     }
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    uv_poll_init(turn->loop, &server->poll, info->epoll_fd);
-    uv_poll_start(&server->poll, UV_READABLE, on_readable);
-    deadline_open(&server->timeout, turn->loop, on_timeout);
-    farewell_open(&server->farewell, turn->loop);
-    turn_add_early_step(turn, &server->step);
+    pump_open(&server->pump, turn, info->epoll_fd, run);
+    wires_open(&server->wires, turn->loop, watch);
     return server;
 }
 
@@ -361,14 +379,9 @@ void http_server_drain(struct http_server *server)
     server->draining = true;
 }
 
-static void on_timeout_closed(struct deadline *deadline)
+static void on_pump_closed(struct pump *pump)
 {
-    free(CONTAINER_OF(deadline, struct http_server, timeout));
-}
-
-static void on_poll_closed(uv_handle_t *handle)
-{
-    deadline_close(&CONTAINER_OF(handle, struct http_server, poll)->timeout, on_timeout_closed);
+    free(CONTAINER_OF(pump, struct http_server, pump));
 }
 
 void http_server_close(struct http_server *server)
@@ -376,11 +389,9 @@ void http_server_close(struct http_server *server)
     server->closing = true;
     for (int i = 0; i < LAST_RUNS; i++) /* answers given in this turn go out */
         MHD_run(server->daemon);
-    turn_remove_step(server->turn, &server->step);
-    uv_poll_stop(&server->poll);
+    pump_close(&server->pump, on_pump_closed);
     MHD_stop_daemon(server->daemon);
-    farewell_close(&server->farewell);
-    uv_close((uv_handle_t *)&server->poll, on_poll_closed);
+    wires_close(&server->wires);
 }
 
 const char *http_server_library(void)

@@ -16,6 +16,28 @@ static void rig_answer(struct exchange *exchange, unsigned status, struct slice 
     exchange_answer(exchange, &answer);
 }
 
+static void rig_on_taken(void *context, struct http_socket *socket, struct slice early)
+{
+    struct rig *rig = context;
+
+    if (!socket) {
+        rig->lost++;
+        return;
+    }
+    assert_true(rig->taken_count < TAKEN_MOST);
+    rig->taken[rig->taken_count++] = socket;
+    buf_append(&rig->early, early);
+}
+
+void rig_upgrade(struct rig *rig, struct exchange *exchange)
+{
+    const struct http_field field = {.name = "Upgrade", .value = SLICE("echo")};
+    const struct http_upgrade upgrade = {
+        .fields = &field, .field_count = 1, .taken = rig_on_taken, .context = rig};
+
+    exchange_upgrade(exchange, &upgrade);
+}
+
 static void rig_on_head(void *context, struct exchange *exchange)
 {
     struct rig *rig = context;
@@ -40,6 +62,10 @@ static void rig_on_request(void *context, struct exchange *exchange)
         rig->parked[rig->parked_count++] = exchange;
         return;
     }
+    if (slice_eq(exchange->path, SLICE("/upgrade"))) {
+        rig_upgrade(rig, exchange);
+        return;
+    }
     rig_answer(exchange, 200,
                slice_eq(exchange->path, SLICE("/echo")) ? exchange->request.body : SLICE("hello"));
 }
@@ -58,6 +84,14 @@ static void rig_on_fault(void *context, struct exchange *exchange, enum http_fau
     rig_answer(exchange, statuses[fault], SLICE("fault"));
 }
 
+static void rig_on_gone(void *context, struct exchange *exchange)
+{
+    struct rig *rig = context;
+
+    assert_false(exchange->answered);
+    rig->gone++;
+}
+
 struct front_settings rig_settings(void)
 {
     return (struct front_settings){.listen = {SLICE("127.0.0.1:0")},
@@ -69,18 +103,28 @@ struct front_settings rig_settings(void)
                                    .idle_ms = 60000};
 }
 
-struct rig *rig_new(const struct front_settings *settings)
+struct rig *rig_new_for(const struct front_settings *settings, const struct http_handlers *handlers)
 {
     struct rig *rig = mem_new(sizeof(*rig));
+    struct http_handlers own = *handlers;
     struct err err = {""};
-    const struct http_handlers handlers = {
-        .head = rig_on_head, .request = rig_on_request, .fault = rig_on_fault, .context = rig};
 
+    if (!own.context)
+        own.context = rig;
+    rig->early.max = REPLY_MOST;
     uv_loop_init(&rig->loop);
     turn_open(&rig->turn, &rig->loop);
-    if (!front_open(settings, &rig->turn, &handlers, &rig->front, &err))
+    if (!front_open(settings, &rig->turn, &own, &rig->front, &err))
         fail_msg("%s", err.text);
     return rig;
+}
+
+struct rig *rig_new(const struct front_settings *settings)
+{
+    return rig_new_for(settings, &(struct http_handlers){.head = rig_on_head,
+                                                         .request = rig_on_request,
+                                                         .fault = rig_on_fault,
+                                                         .gone = rig_on_gone});
 }
 
 void rig_turn(struct rig *rig)
@@ -104,6 +148,7 @@ void rig_free(struct rig *rig)
     assert_int_equal(*metrics_value(METRIC_CONNECTIONS, NULL, NULL, NULL), 0);
     assert_int_equal(uv_loop_close(&rig->loop), 0);
     metrics_free();
+    buf_release(&rig->early);
     free(rig);
 }
 
@@ -206,7 +251,7 @@ bool hear(struct client *client, struct reply *reply)
             reply->status = (unsigned)strtoul(reply->head + 9, NULL, 10);
             const char *length = strcasestr(reply->head, "\r\nContent-Length:");
             size_t body = length ? strtoul(length + 17, NULL, 10) : 0;
-            if (strcmp(client->rig->last_method, "HEAD") == 0 || reply->status == 100)
+            if (strcmp(client->rig->last_method, "HEAD") == 0 || reply->status < 200)
                 body = 0;
             if (client->in.len >= head + body) {
                 reply->body_len = body;

@@ -4,7 +4,7 @@
  *
  * One thread: whenever a client waits, rig_turn lets the loop turn. Paths choose what the handlers
  * do: /echo takes a body of up to ECHO_MOST bytes and sends it back, /park waits for rig_release,
- * /refused is answered by `head`, anything else takes no body and gets 200.
+ * /refused is answered by `head`, /upgrade is taken over, anything else takes no body and gets 200.
  */
 #ifndef WAKEGATE_TESTS_HTTP_RIG_H
 #define WAKEGATE_TESTS_HTTP_RIG_H
@@ -16,7 +16,7 @@
 #include "gateway/net/address.h"
 #include "gateway/net/front.h"
 
-enum { ECHO_MOST = 4000, PARKED_MOST = 3000, REPLY_MOST = 1024 * 1024 };
+enum { ECHO_MOST = 4000, PARKED_MOST = 3000, TAKEN_MOST = 3000, REPLY_MOST = 1024 * 1024 };
 
 /* A client gives up after so long; nothing asserts how long anything takes. */
 #define RIG_PATIENCE_NS (20 * UINT64_C(1000000000))
@@ -31,6 +31,9 @@ struct rig {
     char last_path[256], last_method[32], last_peer[64];
     struct exchange *parked[PARKED_MOST];
     size_t parked_count;
+    struct http_socket *taken[TAKEN_MOST];
+    struct buf early; /* of all that were taken */
+    unsigned taken_count, lost, gone;
 };
 
 struct client {
@@ -54,6 +57,9 @@ struct reply {
 /* One listener on a free port, and limits that no test meets by accident. */
 struct front_settings rig_settings(void);
 struct rig *rig_new(const struct front_settings *settings);
+/* With other handlers than those that the paths choose from. */
+struct rig *rig_new_for(const struct front_settings *settings,
+                        const struct http_handlers *handlers);
 /* Checks that everything was let go. No exchange may be parked. */
 void rig_free(struct rig *rig);
 
@@ -62,6 +68,8 @@ void rig_turn(struct rig *rig);
 void rig_turns(struct rig *rig, int count);
 /* Answers a parked exchange. */
 void rig_release(struct rig *rig, size_t index);
+/* Takes a parked exchange over. */
+void rig_upgrade(struct rig *rig, struct exchange *exchange);
 union address rig_address(const struct rig *rig, size_t index);
 
 struct client dial(struct rig *rig);

@@ -83,6 +83,17 @@ static void test_sha256(void **state)
                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+static void test_sha1(void **state)
+{
+    unsigned char digest[SHA1_BYTES];
+
+    (void)state;
+    sha1(SLICE("abc"), digest);
+    assert_hex(digest, sizeof(digest), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    sha1((struct slice){0}, digest);
+    assert_hex(digest, sizeof(digest), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+}
+
 static void check_ed25519(const char *seed_hex, const char *public_hex, struct slice message,
                           const char *signature_hex)
 {
@@ -161,13 +172,10 @@ static void test_random_and_wipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hmac),
-        cmocka_unit_test(test_hmac_keys_are_apart),
-        cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_ed25519),
-        cmocka_unit_test(test_ed25519_odd_keys),
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_random_and_wipe),
+        cmocka_unit_test(test_hmac),    cmocka_unit_test(test_hmac_keys_are_apart),
+        cmocka_unit_test(test_sha256),  cmocka_unit_test(test_sha1),
+        cmocka_unit_test(test_ed25519), cmocka_unit_test(test_ed25519_odd_keys),
+        cmocka_unit_test(test_equal),   cmocka_unit_test(test_random_and_wipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
