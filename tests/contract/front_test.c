@@ -32,7 +32,9 @@ static void assert_timed_out(struct client *client)
     assert_true(hear(client, &reply));
     assert_int_equal(reply.status, 408);
     assert_non_null(strstr(reply.head, "\r\nConnection: close\r\n"));
-    assert_non_null(strstr(reply.body, "\"request_timeout\""));
+    assert_non_null(strstr(reply.head, "\r\nDate: "));
+    assert_string_equal(reply.body, "{\"code\":\"request_timeout\","
+                                    "\"message\":\"The request did not arrive in time.\"}");
     assert_ends(client);
 }
 

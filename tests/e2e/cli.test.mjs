@@ -46,6 +46,25 @@ test('no command, a wrong command, a wrong option: usage and exit 2; --help: exi
   }
 })
 
+test('help COMMAND says what COMMAND --help says', async () => {
+  for (const command of ['serve', 'check', 'send', 'verify', 'sink', 'healthcheck', 'version']) {
+    const help = await run(['help', command])
+    assert.equal(help.code, 0)
+    assert.equal(help.out, (await run([command, '--help'])).out)
+  }
+  const unknown = await run(['help', 'snd'])
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.err, /did you mean "send"\?/)
+  const { out } = await run(['help', 'sink'])
+  for (const word of [/ADDRESS is as 127\.0\.0\.1:9000/, ...Object.keys(framings).map(name => new RegExp(name))]) assert.match(out, word)
+})
+
+test('a mistyped option is told the right one; one that is far from all is not', async () => {
+  assert.match((await run(['serve', '--confg', 'x'])).err, /--confg is no option of it; did you mean --config\?/)
+  assert.match((await run(['send', '--dialct=poke'])).err, /did you mean --dialect\?/)
+  assert.doesNotMatch((await run(['serve', '--nonsense'])).err, /did you mean/)
+})
+
 // --- check ---------------------------------------------------------------------------------------
 
 test('check: a good config is good, and nothing was started for it', async t => {
@@ -131,6 +150,12 @@ test('send --count and --concurrency: so many wakes, each with an id of its own'
   assert.equal(runtime.runs.length, 20)
 })
 
+test('send --variant where the dialect has none: says so', async t => {
+  const { code, err } = await run(['send', '--dialect', 'agentchat', '--variant', 'wake', '--url', 'http://127.0.0.1:9/', '--secret-file', secretFile(t, 'agentchat')])
+  assert.equal(code, 2)
+  assert.match(err, /--variant: the dialect has no variants/)
+})
+
 test('send to nobody: says so and fails', async t => {
   const { code, out, err } = await run(['send', '--dialect', 'agentchat', '--url', `http://127.0.0.1:${await freePort()}/wake/x`, '--secret-file', secretFile(t, 'agentchat')])
   assert.notEqual(code, 0)
@@ -208,6 +233,13 @@ for (const dialect of Object.keys(framings)) {
   })
 }
 
+test('sink: a request of another dialect is told which one was expected', async t => {
+  const sink = await startSink(t, 'agentchat')
+  const got = await request(`${sink.url}/hook`, framed('claude-code', newWake()))
+  assert.equal(got.status, 401)
+  await until(() => sink.text.includes('"expected":"a wake in the dialect agentchat"'), () => `it is shown\n${sink.text}`)
+})
+
 test('sink behind a gateway: the whole way, with the sink\'s own run id', async t => {
   const sink = await startSink(t, 'claude-code')
   const target = { trigger: { dialect: 'claude-code', url: `${sink.url}/fire`, token: { env: 'E2E_SECRET' }, private: true } }
@@ -234,8 +266,13 @@ test('healthcheck: 0 where a gateway is ready, not 0 where there is none or its 
   const runtime = await startRuntime(t, 'poke')
   const routes = { relay: route('agentchat', trigger(runtime)) }
   const good = await startGateway(t, { routes })
-  assert.equal((await run(['healthcheck', good.url])).code, 0)
-  const sick = await startGateway(t, { store: 'redis://127.0.0.1:1/0', routes })
+  const ready = await run(['healthcheck', good.url])
+  assert.equal(ready.code, 0)
+  assert.equal(ready.out, `${good.url}/readyz: ready\n`)
+  const alive = await run(['healthcheck', `${good.url}/livez`])
+  assert.equal(alive.code, 0)
+  assert.equal(alive.out, `${good.url}/livez: answered 200\n`)
+  const sick = await startGateway(t, { store: 'redis://127.0.0.1:1/0', routes }, { ready: false })
   assert.notEqual((await run(['healthcheck', sick.url])).code, 0)
   assert.notEqual((await run(['healthcheck', `http://127.0.0.1:${await freePort()}`])).code, 0)
 })

@@ -87,7 +87,7 @@ test('a name that never resolves: other wakes and livez overtake it', async t =>
   const gateway = makeGateway(
     t,
     { budget: '8s', grace: '1s', routes: { quick: route('agentchat', trigger(quick)), slow: route('agentchat', trigger(slow)) } },
-    { prefix, directory: scratch(t) }
+    { prefix, directory: scratch(t), ready: false }
   )
   await gateway.start()
   const send = where => {

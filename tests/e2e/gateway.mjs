@@ -59,11 +59,12 @@ export class Gateway {
   entries = []
   #rest = ''
 
-  constructor(directory, config, env, prefix) {
+  constructor(directory, config, { env, prefix, ready }) {
     this.directory = directory
     this.file = path.join(directory, 'wakegate.json')
     this.env = env
     this.prefix = prefix
+    this.ready = ready
     this.write(config)
   }
 
@@ -72,11 +73,13 @@ export class Gateway {
     fs.writeFileSync(this.file, typeof config === 'string' ? config : JSON.stringify(config, null, 2))
   }
 
-  /** Starts the process and waits until it listens. */
+  /** Starts the process and waits until it listens and, unless the test wants otherwise, its store is
+   * there. */
   async start() {
     this.launch()
     const first = await this.event('listening')
     this.url = first.url
+    if (this.ready) await until(async () => (await this.get('/readyz')).status === 200, () => `it is ready\n${this.everything()}`)
     return this
   }
 
@@ -201,9 +204,9 @@ export const defaults = {
   log_level: 'debug'
 }
 
-export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t) } = {}) {
+export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true } = {}) {
   const config = typeof over === 'string' ? over : { ...defaults, ...over }
-  const gateway = new Gateway(directory, config, env, prefix)
+  const gateway = new Gateway(directory, config, { env, prefix, ready })
   t.after(() => gateway.finish())
   return gateway
 }

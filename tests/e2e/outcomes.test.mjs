@@ -10,13 +10,10 @@ import { pause, until } from './until.mjs'
 import { framed, newWake } from './wakes.mjs'
 
 /** A gateway with one route `relay` from agentchat to one runtime of `kind`. */
-async function relayTo(t, kind, { over = {}, target = {}, config = {} } = {}) {
+async function relayTo(t, kind, { over = {}, target = {}, config = {}, ready = true } = {}) {
   const runtime = await startRuntime(t, kind)
-  const gateway = await startGateway(t, {
-    budget: '1500ms',
-    routes: { relay: route('agentchat', trigger(runtime, target), over) },
-    ...config
-  })
+  const routes = { relay: route('agentchat', trigger(runtime, target), over) }
+  const gateway = await startGateway(t, { budget: '1500ms', routes, ...config }, { ready })
   return { runtime, gateway, send: wake => gateway.wake('relay', 'agentchat', wake) }
 }
 
@@ -429,13 +426,13 @@ test('pipelined requests are answered in order', async t => {
 // --- the store -----------------------------------------------------------------------------------
 
 test('store_unavailable: no Redis there, no wake goes out, 503', async t => {
-  const { runtime, send } = await relayTo(t, 'poke', { config: { store: 'redis://127.0.0.1:1/0' } })
+  const { runtime, send } = await relayTo(t, 'poke', { config: { store: 'redis://127.0.0.1:1/0' }, ready: false })
   expectError(await send(newWake()), 503, 'store_unavailable', [1, 3600])
   assert.equal(runtime.requests.length, 0)
 })
 
 test('forged wakes cost no store: they are 401 while it is down', async t => {
-  const { gateway } = await relayTo(t, 'poke', { config: { store: 'redis://127.0.0.1:1/0' } })
+  const { gateway } = await relayTo(t, 'poke', { config: { store: 'redis://127.0.0.1:1/0' }, ready: false })
   const got = await gateway.wake('relay', 'agentchat', newWake(), { secret: 'wrong' })
   expectError(got, 401, 'unauthorized')
 })

@@ -117,7 +117,7 @@ test('the address that a name has is checked: private ones need the flag, metada
     routes[`${name}-flagged`] = target(name)
   }
   // A unix socket is reachable from outside the namespace.
-  const gateway = await startGateway(t, { listen: `unix:${socketPath}`, budget: '3s', routes }, { prefix, directory })
+  const gateway = await startGateway(t, { listen: `unix:${socketPath}`, budget: '3s', routes }, { prefix, directory, ready: false })
   const detail = async name => {
     const got = await request(`http://localhost/wake/${name}`, { ...framed('agentchat', newWake()), socketPath })
     assert.equal(got.status, 503, `${name}: ${got.text}`)

@@ -85,7 +85,8 @@ test('quickstart with a config that leads to a real runtime: the gateway runs, n
   const runtime = http.createServer((asked, answer) => { calls.push(asked.url); answer.end('{}') }).listen(0, '127.0.0.1')
   await once(runtime, 'listening')
   t.after(() => runtime.close())
-  assert.equal((await quickstart(directory)).code, 0)
+  const first = await quickstart(directory)
+  assert.equal(first.code, 0, first.text)
   const edited = JSON.parse(fs.readFileSync(config, 'utf8'))
   const { trigger } = edited.routes.demo.target
   edited.routes.demo.target = { all: [{ trigger }, { trigger: { ...trigger, url: `http://127.0.0.1:${runtime.address().port}/fire` } }] }

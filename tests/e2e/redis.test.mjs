@@ -189,7 +189,7 @@ test('a password is sent, and a wrong one is told without being shown', async t 
   const routes = { relay: route('agentchat', trigger(runtime)) }
   const right = await startGateway(t, { store: redis.url.replace('//', '//:canary-redis-password@'), routes })
   assert.equal((await right.wake('relay', 'agentchat', newWake())).json.status, 'relayed')
-  const wrong = await startGateway(t, { store: redis.url.replace('//', '//:canary-wrong-password@'), routes })
+  const wrong = await startGateway(t, { store: redis.url.replace('//', '//:canary-wrong-password@'), routes }, { ready: false })
   const got = await wrong.wake('relay', 'agentchat', newWake())
   assert.equal(got.json.code, 'store_unavailable', got.text)
   for (const gateway of [right, wrong]) assert.doesNotMatch(gateway.everything(), /canary/)

@@ -50,6 +50,31 @@ static void test_listen_addresses(void **state)
             fail_msg("accepted: %s", bad[i]);
 }
 
+static void test_clashes(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool clash;
+    } cases[] = {
+        {"127.0.0.1:80", "127.0.0.1:80", true},  {"127.0.0.1:80", "127.0.0.1:81", false},
+        {"127.0.0.1:80", "127.0.0.2:80", false}, {"127.0.0.1:80", "0.0.0.0:80", true},
+        {"127.0.0.1:80", "[::]:80", true},       {"0.0.0.0:80", "[::]:80", true},
+        {"[::1]:80", "[::]:80", true},           {"[::1]:80", "0.0.0.0:80", false},
+        {"[::1]:80", "127.0.0.1:80", false},     {"127.0.0.1:80", "[::ffff:127.0.0.1]:80", true},
+        {"127.0.0.1:0", "127.0.0.1:0", false},   {"unix:/a", "unix:/a", true},
+        {"unix:/a", "unix:/b", false},           {"unix:/a", "127.0.0.1:80", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        union address a, b;
+        assert_true(address_parse(slice_from(cases[i].a), &a, NULL));
+        assert_true(address_parse(slice_from(cases[i].b), &b, NULL));
+        if (address_clash(&a, &b) != cases[i].clash || address_clash(&b, &a) != cases[i].clash)
+            fail_msg("%s and %s", cases[i].a, cases[i].b);
+    }
+}
+
 static void test_path_too_long(void **state)
 {
     union address address;
@@ -121,9 +146,8 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listen_addresses),
-        cmocka_unit_test(test_path_too_long),
-        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_listen_addresses), cmocka_unit_test(test_clashes),
+        cmocka_unit_test(test_path_too_long),    cmocka_unit_test(test_text),
         cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

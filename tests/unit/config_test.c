@@ -243,11 +243,54 @@ static void finds_routes_by_name(void **state)
     assert_null(config_route(loaded.config, SLICE("relay2")));
     assert_null(config_route(loaded.config, (struct slice){0}));
     /* They all have the one secret. */
-    assert_int_equal(loaded.report.warning_count, 40);
-    assert_non_null(strstr(buf_text(&loaded.report.warnings), " share a secret; give each"));
+    assert_int_equal(loaded.report.warning_count, 1);
+    assert_non_null(strstr(buf_text(&loaded.report.warnings),
+                           "routes: r1, r10, r11, r12, r13, r14, r15, r16 and 33 more share a "
+                           "secret; give each route its own"));
     unload(&loaded);
     free(json);
     json_decref(root);
+}
+
+/* Two groups, and a secret that one route has three times: three lines. */
+static void tells_each_shared_secret_once(void **state)
+{
+    static char *const nothing[] = {NULL};
+    json_t *root = many_routes(5);
+    json_t *routes = json_object_get(root, "routes");
+    const char *const others[] = {"r4", "r5"};
+    struct loaded loaded;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        json_object_set_new(json_object_get(routes, others[i]), "secrets",
+                            json_pack("[{s:s}]", "env", "WAKEGATE_TEST_SECRET"));
+    json_object_set_new(json_object_get(routes, "r2"), "secrets",
+                        json_pack("[{s:s},{s:s},{s:s}]", "env", "CONFIG_TEST_SECRET", "env",
+                                  "CONFIG_TEST_SECRET", "env", "CONFIG_TEST_SECRET"));
+    char *json = json_dumps(root, 0);
+    load(&loaded, json, nothing);
+    const char *warnings = buf_text(&loaded.report.warnings);
+    assert_int_equal(loaded.report.warning_count, 3);
+    assert_non_null(strstr(warnings, "routes: r1, r2, r3, relay share a secret"));
+    assert_non_null(strstr(warnings, "routes: r4, r5 share a secret"));
+    assert_non_null(strstr(warnings, "routes: r2 has a secret twice"));
+    unload(&loaded);
+    free(json);
+    json_decref(root);
+}
+
+static void checking_a_store_makes_no_file(void **state)
+{
+    char directory[] = "/tmp/config_test.XXXXXX", store[64];
+    struct loaded loaded;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(store, sizeof(store), "\"sqlite:%s/a.db\"", directory);
+    load_base(&loaded, "store", store);
+    unload(&loaded);
+    assert_int_equal(rmdir(directory), 0); /* it is empty */
 }
 
 static void a_route_in_use_outlives_its_config(void **state)
@@ -333,6 +376,10 @@ static int set_variables(void **state)
     setenv("CONFIG_TEST_SECRET", "a secret for tests", 1);
     setenv("CONFIG_TEST_TOKEN", "a token for tests", 1);
     setenv("CONFIG_TEST_URL", "https://example.com/canary", 1);
+    setenv("CONFIG_TEST_HEX", "4a4f1b0e7d63c2a895f0e1d2c3b4a5968778695a4b3c2d1e0f1a2b3c4d5e6f70",
+           1);
+    setenv("CONFIG_TEST_WHSEC", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 1);
+    setenv("CONFIG_TEST_BLANK", "canary ", 1);
     setenv("WAKEGATE_TEST_SECRET", "another secret for tests", 1);
     unsetenv("CONFIG_TEST_UNSET");
     return 0;
@@ -345,6 +392,8 @@ int main(void)
         cmocka_unit_test(has_defaults),
         cmocka_unit_test(variables_become_what_the_file_would_say),
         cmocka_unit_test(finds_routes_by_name),
+        cmocka_unit_test(tells_each_shared_secret_once),
+        cmocka_unit_test(checking_a_store_makes_no_file),
         cmocka_unit_test(a_route_in_use_outlives_its_config),
         cmocka_unit_test(says_what_needs_a_restart),
         cmocka_unit_test(check_tells_everything_and_sums_up),

@@ -91,6 +91,8 @@ static void test_refusals(void **state)
     } wrong[] = {
         {SLICE(""), "empty"},
         {SLICE("   "), "blank"},
+        {SLICE(" hunter2"), "begins or ends with a blank"},
+        {SLICE("hunter2 "), "begins or ends with a blank"},
         {SLICE("hunter2\n"), "control"},
         {SLICE("hunter2\r"), "control"},
         {SLICE("hun\0ter2"), "control"},

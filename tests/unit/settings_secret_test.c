@@ -222,7 +222,8 @@ static void an_address_is_a_string_or_a_secret(void **state)
     expect_address("{\"url\": {\"env\": \"SETTINGS_TEST\"}}", "redis://:canary@host", NULL);
     expect_address("{\"url\": \"\"}", NULL, "here.url: the address is empty");
     expect_address("{\"url\": \"canary and blanks\"}", NULL, "has blanks");
-    expect_address("{\"url\": 5}", NULL, "is not a secret; write exactly one of");
+    expect_address("{\"url\": 5}", NULL, "here.url: is a number, must be an address; write");
+    expect_address("{\"url\": {\"path\": \"/x\"}}", NULL, "names no place; write exactly one of");
     setenv("SETTINGS_TEST", "canary\nmore", 1);
     expect_address("{\"url\": {\"env\": \"SETTINGS_TEST\"}}", NULL,
                    "the variable SETTINGS_TEST has blanks, control characters");
