@@ -56,8 +56,8 @@ void engine_close(struct engine *engine, void (*done)(void *context), void *cont
     engine->done_context = context;
     engine->closing = true;
     for (size_t i = 0; i < engine->bucket_count; i++)
-        while (engine->buckets[i])
-            session_over(engine->buckets[i], "server close");
+        while (engine->buckets[i].first)
+            session_over(engine->buckets[i].first, "server close");
     turn_want(&engine->step);
 }
 

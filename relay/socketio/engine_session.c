@@ -14,7 +14,7 @@ enum { SID_BYTES = 15 };
 /* ---- which there are ---- */
 
 /* Sids are random, so their own letters spread them. */
-static struct engine_session **bucket_of(const struct engine *engine, struct slice sid)
+static struct bucket *bucket_of(const struct engine *engine, struct slice sid)
 {
     size_t hash = 0;
 
@@ -32,7 +32,8 @@ struct engine_session *session_find(const struct engine *engine, struct slice si
 {
     if (sid.len != SID_LEN)
         return NULL;
-    for (struct engine_session *session = *bucket_of(engine, sid); session; session = session->next)
+    for (struct engine_session *session = bucket_of(engine, sid)->first; session;
+         session = session->next)
         if (digest_equal((const unsigned char *)sid.data, (const unsigned char *)session->sid,
                          SID_LEN))
             return session;
@@ -55,9 +56,9 @@ struct engine_session *session_new(struct engine *engine, bool websocket)
 
     *session = (struct engine_session){.engine = engine, .websocket = websocket};
     make_sid(session->sid);
-    struct engine_session **bucket = bucket_of(engine, sid_of(session));
-    session->next = *bucket;
-    *bucket = session;
+    struct bucket *bucket = bucket_of(engine, sid_of(session));
+    session->next = bucket->first;
+    bucket->first = session;
     engine->sessions++;
     due_set(&engine->dues, &session->due, &engine->dues.lists[DUE_PING]);
     return session;
@@ -65,7 +66,7 @@ struct engine_session *session_new(struct engine *engine, bool websocket)
 
 static void leave_bucket(struct engine_session *session)
 {
-    struct engine_session **at = bucket_of(session->engine, sid_of(session));
+    struct engine_session **at = &bucket_of(session->engine, sid_of(session))->first;
 
     while (*at != session)
         at = &(*at)->next;

@@ -20,16 +20,20 @@ enum { SID_LEN = 20 };
 
 enum engine_due { DUE_PING, DUE_PONG, DUE_END, DUE_UPGRADE, DUE_LOOK };
 
+struct bucket {
+    struct engine_session *first;
+};
+
 struct engine {
     struct turn *turn;
     struct engine_settings settings;
     struct engine_events events;
     void *context;
     struct cors cors;
-    struct engine_session **buckets; /* by sid */
-    size_t bucket_count;             /* a power of two */
-    unsigned sessions;               /* in the buckets */
-    unsigned links;                  /* not freed yet */
+    struct bucket *buckets; /* by sid */
+    size_t bucket_count;    /* a power of two */
+    unsigned sessions;      /* in the buckets */
+    unsigned links;         /* not freed yet */
     struct dues dues;
     struct turn_step step;
     struct engine_session *stirred, *stirred_last;
