@@ -9,7 +9,7 @@
 /* The text stands at the end of its memory, so that a sanitizer sees what is read beyond it. */
 static bool parse(struct slice text, struct socket_packet *packet, char **copy, struct err *err)
 {
-    *copy = malloc(text.len);
+    *copy = malloc(text.len > 0 ? text.len : 1);
     if (text.len > 0)
         memcpy(*copy, text.data, text.len);
     return socket_packet_parse((struct slice){*copy, text.len}, packet, err);

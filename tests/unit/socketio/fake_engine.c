@@ -157,8 +157,10 @@ static void closed_all(struct op *op)
 {
     struct engine *engine = CONTAINER_OF(op, struct engine, closing);
 
-    while (engine->sessions)
-        fake_lose(engine->sessions, "server shutting down");
+    for (struct engine_session *session = engine->sessions, *next; session; session = next) {
+        next = session->next;
+        fake_lose(session, "server shutting down");
+    }
     engine->done(engine->done_context);
     free(engine);
 }
