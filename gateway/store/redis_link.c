@@ -19,9 +19,7 @@ enum {
     CONNECT_MS = 3000,
     COMMAND_MS = 2000,
     GRACE_MS = 50, /* for answers that came while this process did not run */
-    RETRY_FIRST_MS = 50,
-    RETRY_MOST_MS = 2000,
-    RETRY_LASTING_MS = 5000
+    LOOK_AGAIN_MS = 50
 };
 
 enum link_state {
@@ -82,20 +80,6 @@ static struct store_task *take_oldest(struct redis_link *link)
 
 /* --- giving up --- */
 
-/* Half of the wait is chance, so that many processes do not come back as one. */
-static uint64_t retry_wait(unsigned failures, bool lasting)
-{
-    uint64_t wait = RETRY_FIRST_MS;
-
-    for (unsigned i = 1; i < failures && wait < RETRY_MOST_MS; i++)
-        wait *= 2;
-    if (wait > RETRY_MOST_MS)
-        wait = RETRY_MOST_MS;
-    if (lasting)
-        wait = RETRY_LASTING_MS;
-    return wait / 2 + uv_hrtime() % (wait / 2);
-}
-
 /* What was sent may have happened or not. The deadline becomes that of the next try. */
 static void give_up(struct redis_link *link, const struct err *why, bool lasting)
 {
@@ -109,7 +93,7 @@ static void give_up(struct redis_link *link, const struct err *why, bool lasting
     buf_clear(&link->out);
     for (task = take_oldest(link); task; task = take_oldest(link))
         end_badly(link, task, STORE_UNSURE, why);
-    deadline_set(&link->deadline, retry_wait(link->failures, lasting));
+    deadline_set(&link->deadline, redis_fault_wait(link->failures, lasting));
 }
 
 static void leave(struct redis_link *link, const struct err *why, bool lasting)
@@ -364,7 +348,7 @@ static void on_deadline(struct deadline *deadline)
     else if (link->state == LINK_READY)
         look_at_oldest(link);
     else if (link->state == LINK_LEAVING) /* the stream takes its time to go */
-        deadline_set(deadline, RETRY_FIRST_MS);
+        deadline_set(deadline, LOOK_AGAIN_MS);
 }
 
 struct redis_link *redis_link_open(struct redis_url *url, const struct redis_link_use *use,

@@ -118,12 +118,13 @@ const char *server_do(const char *command)
 /* A line of CLIENT LIST: "id=7 addr=... flags=b ... cmd=xread ...". */
 size_t server_kill_blocked(void)
 {
-    char *list = strdup(server_do("CLIENT LIST")), *rest = NULL, command[64];
+    char *list = strdup(server_do("CLIENT LIST")), command[64];
+    struct slice line, rest = slice_from(list);
     size_t killed = 0;
 
-    for (char *line = strtok_r(list, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        const char *id = strstr(line, "id=");
-        if (!id || !strstr(line, " flags=b "))
+    while (slice_cut(rest, '\n', &line, &rest)) {
+        const char *id = memmem(line.data, line.len, "id=", 3);
+        if (!id || !memmem(line.data, line.len, " flags=b ", 9))
             continue;
         snprintf(command, sizeof(command), "CLIENT KILL ID %lu", strtoul(id + 3, NULL, 10));
         server_do(command);
