@@ -57,10 +57,16 @@ static void follower_killed(struct rig *rig)
         if (i % 4 == 2)
             assert_true(server_kill_blocked() > 0);
         assert_int_equal(rig_append(rig->a, thread, text), THREADS_DONE);
-        rig_wait(rig, i % 3 * SHORT_MS); /* to be reconnected, or not */
+        if (i % 4 == 2)
+            server_do("DEL wakegate:1:feed"); /* the hint is gone before it is asked for */
+        rig_wait(rig, i % 3 * SHORT_MS);      /* to be reconnected, or not */
     }
     rig_until_told(rig->b, 12);
     assert_string_equal(rig_told(rig->b, thread), "0 1 2 3 4 5 6 7 8 9 10 11");
+    server_kill_blocked();
+    rig_append(rig->a, thread, "12");
+    server_do("DEL wakegate:1:feed");
+    rig_until_told(rig->b, 13);
 }
 
 static void feed_lost(struct rig *rig)
