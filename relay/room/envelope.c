@@ -110,6 +110,13 @@ void run_settled(struct run *run, struct slice interrupt, struct slice taker)
     buf_release(&words);
 }
 
+void run_entries(const struct run *run, struct slice *entries, size_t *count)
+{
+    for (size_t i = 0; i < run->count; i++)
+        entries[i] = slice_from(run->texts[i]);
+    *count = run->count;
+}
+
 void run_release(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++)

@@ -40,6 +40,8 @@ void run_offer(struct run *run, struct slice message_id, json_t *text, struct sl
                json_t *payload, int64_t for_ms);
 /* `taker` empty: withdrawn. */
 void run_settled(struct run *run, struct slice interrupt, struct slice taker);
+/* The texts, as entries for the store. */
+void run_entries(const struct run *run, struct slice *entries, size_t *count);
 void run_release(struct run *run);
 
 /* 32 random hex digits. */
