@@ -209,7 +209,7 @@ test('first: a client that declines or says nothing: withdrawn, then the trigger
 })
 
 test('answered alone: nobody there is 503, and the same id is offered again with the same message', async t => {
-  const gateway = await gatewayWith(t, room({ wait: '1s' }))
+  const gateway = await gatewayWith(t, room(), { budget: '1500ms' })
   const wake = newWake()
   assert.equal((await send(gateway, wake)).json.code, 'target_unavailable')
   const worker = await member(t, gateway, 'worker')
@@ -300,7 +300,7 @@ test('two instances: clients of both answer at once, and both see the same in th
 })
 
 test('two instances: one is killed while it offers; the offer ends by itself and is offered again', async t => {
-  const { gateways } = await pair(t, room({ wait: '1500ms' }), { budget: '2s' })
+  const { gateways } = await pair(t, room(), { budget: '2s' })
   const worker = await member(t, gateways[1], 'worker')
   const lost = send(gateways[0], newWake()).catch(() => undefined)
   const { event } = await worker.event('INTERRUPT')
