@@ -269,8 +269,10 @@ void room_drop(struct room *room)
 {
     if (!room || --room->references > 0)
         return;
-    while (room->members)
-        room_leave(room->members);
+    for (struct member *next, *member = room->members; member; member = next) {
+        next = member->next;
+        room_leave(member);
+    }
     if (room->live && rooms_threads(room->rooms))
         threads_unfollow(rooms_threads(room->rooms), slice_from(room->name));
     room->live = false;

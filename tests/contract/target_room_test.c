@@ -157,7 +157,7 @@ static void expect_waiting(void)
     assert_int_equal(scene->desk.state, DESK_OFFERED);
 }
 
-static void lay(enum threads_verb verb, int how, enum threads_answer answer)
+static void lay(enum threads_verb verb, enum desk_how how, enum threads_answer answer)
 {
     scene->desk.how[verb] = how;
     scene->desk.answer[verb] = answer;

@@ -330,6 +330,91 @@ test('two instances: one that is killed leaves no client behind for longer than 
   }, 'nobody is believed to be there', 8000)
 })
 
+test('two instances: an answer at the one while the wait runs out at the other', async t => {
+  const runtime = await startRuntime(t, 'grok')
+  const { gateways } = await pair(t, { first: [room({ wait: '250ms' }), trigger(runtime)] })
+  const worker = await member(t, gateways[1], 'worker')
+  const taken = []
+  worker.socket.on('run:event', async ({ event }) => {
+    if (event.type !== 'INTERRUPT') return
+    await pause(235 + Math.random() * 30)
+    const answer = await worker.resume('wakes', event.interruptId)
+    if (answer.ok) taken.push(event.payload.arguments.delivery_id)
+    else assert.equal(answer.error.code, 'UNKNOWN_RUN')
+  })
+  const wakes = Array.from({ length: 20 }, () => newWake())
+  for (const wake of wakes) {
+    const got = await send(gateways[0], wake)
+    assert.ok(['relayed', 'duplicate'].includes(got.json.status), got.text)
+  }
+  await until(() => taken.length + runtime.runs.length === wakes.length, () => `each is taken or fired: ${taken.length}, ${runtime.runs.length}`)
+  const all = [...taken, ...runtime.runs.map(({ request }) => request.json.delivery_id)]
+  assert.deepEqual(all.sort(), wakes.map(wake => wake.delivery_id).sort(), 'and never both')
+})
+
+test('two instances: the offering one is killed at every step: taken or fired once at most', async t => {
+  const runtime = await startRuntime(t, 'grok')
+  const target = { first: [room({ wait: '400ms' }), trigger(runtime)] }
+  const { redis, gateways } = await pair(t, target, { budget: '2s' })
+  const takers = [await member(t, gateways[1], 'worker'), await member(t, gateways[1], 'other')]
+  const taken = []
+  for (const [i, client] of takers.entries())
+    client.socket.on('run:event', async ({ event }) => {
+      if (event.type !== 'INTERRUPT') return
+      await pause(Math.random() * 500 * i)
+      const answer = await client.resume('wakes', event.interruptId)
+      if (answer.ok) taken.push(event.payload.arguments.delivery_id)
+    })
+  const wakes = []
+  for (let round = 0; round < 8; round++) {
+    const victim = await gatewayWith(t, target, { store: redis.url, budget: '2s' })
+    await answersTo(() => victim.get('/readyz'), 200)
+    const wake = newWake()
+    wakes.push(wake.delivery_id)
+    const lost = send(victim, wake).catch(() => undefined)
+    await pause(round * 80)
+    await victim.kill()
+    await lost
+    for (let i = 0; i < 3; i++) {
+      const got = await send(gateways[1], wake)
+      assert.ok([200, 503].includes(got.status), got.text)
+      await pause(50)
+    }
+  }
+  await pause(2500) /* no offer of a dead one is left */
+  const fired = runtime.runs.map(({ request }) => request.json.delivery_id)
+  for (const id of wakes) {
+    const times = [...taken, ...fired].filter(other => other === id).length
+    assert.ok(times <= 1, `${id}: taken ${taken.filter(other => other === id).length}, fired ${fired.filter(other => other === id).length}`)
+  }
+})
+
+// --- many, and odd ones ---
+
+test('clients come and go by the hundred, and the gauges are back where they were', async t => {
+  const gateway = await gatewayWith(t, room())
+  for (let round = 0; round < 5; round++) {
+    const clients = Array.from({ length: 40 }, (_, i) => roomClient(t, gateway, 'watcher', { transports: i % 4 ? ['websocket'] : ['polling'] }))
+    await Promise.all(clients.map(client => client.ready().then(() => client.join('wakes'))))
+    assert.equal((await gateway.metrics())['wakegate_room_members'], 40)
+    for (const [i, client] of clients.entries()) i % 2 ? client.socket.close() : client.socket.io.engine.close()
+    await until(async () => (await gateway.metrics())['wakegate_room_clients'] === 0, 'all are gone')
+    assert.equal((await gateway.metrics())['wakegate_room_members'], 0)
+  }
+})
+
+test('a client that does not read is dropped, and holds up nobody', async t => {
+  const gateway = await gatewayWith(t, room({ accept: 'stored' }), { rooms: rooms({ max_queue: 65536 }) })
+  const slow = await member(t, gateway, 'watcher')
+  const quick = await member(t, gateway, 'other')
+  slow.socket.io.engine.transport.ws._socket.pause()
+  const many = 120
+  for (let i = 0; i < many; i++) assert.equal((await send(gateway, newWake({ summary: 'x'.repeat(60_000) }))).json.status, 'relayed')
+  await until(() => quick.of('RUN_FINISHED').length === many, 'the other has it all')
+  assertWhole(quick.events)
+  await until(async () => (await gateway.metrics())['wakegate_room_clients'] === 1, 'the slow one is gone')
+})
+
 // --- reload and end ---
 
 test('a reload that takes a token away disconnects its clients, and only those', async t => {

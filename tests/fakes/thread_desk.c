@@ -108,7 +108,7 @@ static enum threads_answer perform(struct thread_desk *desk, struct threads_op *
 static void answer(struct thread_desk *desk, struct threads_op *op)
 {
     enum threads_verb verb = op->verb;
-    int how = desk->how[verb];
+    enum desk_how how = desk->how[verb];
 
     desk->how[verb] = AS_ASKED;
     if (how != INSTEAD)

@@ -11,6 +11,7 @@
 
 enum { DESK_ENTRIES = 256, DESK_VERBS = THREADS_PRESENT + 1 };
 
+enum desk_how { AS_ASKED, INSTEAD, AFTER_DOING };
 enum desk_offer { DESK_NONE, DESK_OFFERED, DESK_TAKEN, DESK_WITHDRAWN };
 
 struct thread_desk {
@@ -28,7 +29,7 @@ struct thread_desk {
 
     /* the script, by verb */
     bool keep_back[DESK_VERBS]; /* the next answer waits for desk_answer */
-    enum { AS_ASKED, INSTEAD, AFTER_DOING } how[DESK_VERBS];
+    enum desk_how how[DESK_VERBS];
     enum threads_answer answer[DESK_VERBS]; /* INSTEAD of doing it, or AFTER_DOING it; once */
     struct threads_op *kept[DESK_VERBS];
 };
