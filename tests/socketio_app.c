@@ -30,16 +30,16 @@ struct app {
     struct front *front;
     struct engine *echo;       /* NULL when it is closed */
     struct socketio *socketio; /* the same */
-    struct guest *guests;
+    struct connection *connections;
     uv_signal_t signal;
 };
 
-struct guest { /* a client in a namespace */
+struct connection { /* a client in a namespace */
     struct app *app;
     struct socketio_socket *socket;
     const char *name_space;
     json_t *auth;
-    struct guest *next;
+    struct connection *next;
 };
 
 /* ---- options */
@@ -116,15 +116,15 @@ static void echo_closed(void *user, const char *why)
 static bool let_in(void *context, struct socketio_socket *socket, json_t *auth,
                    const struct request *handshake, void **user, struct err *why)
 {
-    struct guest *guest = mem_new(sizeof(*guest));
+    struct connection *connection = mem_new(sizeof(*connection));
 
     (void)why;
     (void)handshake;
-    *guest = (struct guest){.app = context, .socket = socket};
-    guest->auth = auth ? json_incref(auth) : json_object();
-    guest->next = guest->app->guests;
-    guest->app->guests = guest;
-    *user = guest;
+    *connection = (struct connection){.app = context, .socket = socket};
+    connection->auth = auth ? json_incref(auth) : json_object();
+    connection->next = connection->app->connections;
+    connection->app->connections = connection;
+    *user = connection;
     return true;
 }
 
@@ -141,34 +141,34 @@ static bool let_nobody_in(void *context, struct socketio_socket *socket, json_t 
 
 static void on_connected_root(void *user, struct socketio_socket *socket)
 {
-    struct guest *guest = user;
+    struct connection *connection = user;
 
-    guest->name_space = "/";
-    socketio_emit(socket, "auth", json_incref(guest->auth));
+    connection->name_space = "/";
+    socketio_emit(socket, "auth", json_incref(connection->auth));
 }
 
 static void on_connected_custom(void *user, struct socketio_socket *socket)
 {
     on_connected_root(user, socket);
-    ((struct guest *)user)->name_space = "/custom";
+    ((struct connection *)user)->name_space = "/custom";
 }
 
-static void send_back(struct guest *guest, const char *name,
+static void send_back(struct connection *connection, const char *name,
                       const struct socketio_arguments *arguments)
 {
-    struct socketio_packet *packet = socketio_event(guest->name_space, name, arguments);
+    struct socketio_packet *packet = socketio_event(connection->name_space, name, arguments);
 
-    socketio_send(guest->socket, packet);
+    socketio_send(connection->socket, packet);
     socketio_packet_drop(packet);
 }
 
-static void broadcast(struct guest *from, const struct socketio_arguments *arguments)
+static void broadcast(struct connection *from, const struct socketio_arguments *arguments)
 {
     struct socketio_packet *packet = socketio_event(from->name_space, "news", arguments);
 
-    for (struct guest *guest = from->app->guests; guest; guest = guest->next)
-        if (strcmp(guest->name_space, from->name_space) == 0)
-            socketio_send(guest->socket, packet);
+    for (struct connection *connection = from->app->connections; connection; connection = connection->next)
+        if (strcmp(connection->name_space, from->name_space) == 0)
+            socketio_send(connection->socket, packet);
     socketio_packet_drop(packet);
 }
 
@@ -198,15 +198,15 @@ static void on_event(void *user, struct socketio_socket *socket, const char *nam
 
 static void on_disconnected(void *user, struct socketio_socket *socket, const char *why)
 {
-    struct guest *guest = user, **at = &guest->app->guests;
+    struct connection *connection = user, **at = &connection->app->connections;
 
     (void)socket;
     (void)why;
-    while (*at != guest)
+    while (*at != connection)
         at = &(*at)->next;
-    *at = guest->next;
-    json_decref(guest->auth);
-    free(guest);
+    *at = connection->next;
+    json_decref(connection->auth);
+    free(connection);
 }
 
 /* ---- HTTP */

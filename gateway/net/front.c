@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each listening socket is a door: it sits in a uv_poll, and what it accepts goes to guests and
- * from there to http_server. Accepting stops for a moment, at all doors, when there are no
+ * Each listening socket is a door: it sits in a uv_poll, and what it accepts goes to connections
+ * and from there to http_server. Accepting stops for a moment, at all doors, when there are no
  * descriptors left; the spare one then takes a connection in order to close it.
  */
 #include "gateway/net/front.h"
@@ -17,13 +17,13 @@
 #include "gateway/core/buf.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
-#include "gateway/net/guests.h"
+#include "gateway/net/connections.h"
 #include "gateway/net/listener.h"
 
 enum {
     ACCEPTS_PER_EVENT = 64,
     PAUSE_MS = 100,
-    OTHER_DESCRIPTORS = 1536 /* kept for what is no guest: targets, farewells, the store */
+    OTHER_DESCRIPTORS = 1536 /* kept for what is no connection: targets, lingering, the store */
 };
 
 struct door {
@@ -35,7 +35,7 @@ struct door {
 
 struct front {
     struct turn *turn;
-    struct guests *guests;
+    struct connections *connections;
     struct http_server *server;
     struct door doors[FRONT_LISTENERS];
     size_t door_count;
@@ -87,7 +87,7 @@ static void on_connectable(uv_poll_t *poll, int status, int events)
     for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
         int fd = accept_from(door, &peer, &len);
         if (fd >= 0) {
-            guests_admit(door->front->guests, door->front->server, fd, &peer, len);
+            connections_admit(door->front->connections, door->front->server, fd, &peer, len);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             pause_accepting(door->front, door);
             return;
@@ -111,7 +111,7 @@ static void on_pause_over(struct deadline *deadline)
 /* ---- opening ---- */
 
 /* As many as are wanted, and as there are descriptors for when the soft limit is raised: idle
- * guests must not take those that the relays need. Where there are few, they get half. */
+ * connections must not take those that the relays need. Where there are few, they get half. */
 static unsigned connection_limit(unsigned wanted)
 {
     struct rlimit limit;
@@ -166,12 +166,12 @@ static bool serve(struct front *front, const struct http_handlers *handlers,
     const struct http_limits limits = {.connections = connection_limit(settings->connections),
                                        .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
 
-    if (!guests_open(&front->guests, front->turn, settings, &limits, err))
+    if (!connections_open(&front->connections, front->turn, settings, &limits, err))
         return false;
-    front->server = http_server_open(front->turn, handlers, &guests_watch, &limits);
+    front->server = http_server_open(front->turn, handlers, &connections_watch, &limits);
     if (front->server)
         return true;
-    guests_close(front->guests, NULL, NULL);
+    connections_close(front->connections, NULL, NULL);
     return err_set(err, "libmicrohttpd does not start: %s", strerror(errno));
 }
 
@@ -261,7 +261,7 @@ static void on_pause_closed(struct deadline *deadline)
     handle_closed(CONTAINER_OF(deadline, struct front, pause));
 }
 
-static void on_guests_closed(void *context)
+static void on_connections_closed(void *context)
 {
     handle_closed(context);
 }
@@ -277,5 +277,5 @@ void front_close(struct front *front, void (*closed)(void *context), void *conte
     for (size_t i = 0; i < front->door_count; i++)
         uv_close((uv_handle_t *)&front->doors[i].poll, on_door_closed);
     deadline_close(&front->pause, on_pause_closed);
-    guests_close(front->guests, on_guests_closed, front);
+    connections_close(front->connections, on_connections_closed, front);
 }

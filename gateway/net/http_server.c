@@ -24,9 +24,9 @@
 
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
-#include "gateway/net/last_words.h"
+#include "gateway/net/head_checks.h"
 #include "gateway/net/pump.h"
-#include "gateway/net/reception.h"
+#include "gateway/net/raw_answer.h"
 #include "gateway/net/wire.h"
 
 enum {
@@ -103,7 +103,7 @@ void exchange_answer(struct exchange *exchange, const struct http_answer *answer
     assert(!exchange->answered);
     exchange->answered = true;
     if (held->direct) {
-        last_words(held->wire->fd, answer, MHD_get_reason_phrase_for(answer->status));
+        raw_answer(held->wire->fd, answer, MHD_get_reason_phrase_for(answer->status));
         return;
     }
     exchange->close = exchange->close || answer->close || held->server->draining;
@@ -218,9 +218,9 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    const struct reception given = {.version = slice_from(version),
-                                    .end = method + info->header_size,
-                                    .too_many_headers = count > LIMIT_HEADERS};
+    const struct head_given given = {.version = slice_from(version),
+                                     .end = method + info->header_size,
+                                     .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
     if (!exchange->answered) {
         held->body.max = exchange->max_body;

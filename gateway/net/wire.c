@@ -19,13 +19,13 @@ struct http_socket { /* small: there are as many as clients wait in rooms */
 void wires_open(struct wires *wires, uv_loop_t *loop, const struct http_watch *watch)
 {
     *wires = (struct wires){.watch = *watch};
-    farewell_open(&wires->farewell, loop);
+    lingering_open(&wires->lingering, loop);
 }
 
 void wires_close(struct wires *wires)
 {
     assert(!wires->pending && wires->taken == 0);
-    farewell_close(&wires->farewell);
+    lingering_close(&wires->lingering);
 }
 
 void wire_add(struct wires *wires, int fd, const struct sockaddr *peer, void *owner)
@@ -86,7 +86,7 @@ void wire_close(struct wire *wire)
         return;
     }
     if (wire->unread || recv(wire->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
-        farewell_keep(&wire->all->farewell, wire->fd);
+        lingering_keep(&wire->all->lingering, wire->fd);
     drop(wire);
 }
 
@@ -117,7 +117,7 @@ void http_socket_close(struct http_socket *socket)
 
     if (recv(socket->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) { /* it has not closed its side */
         shutdown(socket->fd, SHUT_WR);
-        farewell_keep(&all->farewell, socket->fd);
+        lingering_keep(&all->lingering, socket->fd);
     }
     close(socket->fd);
     all->taken--;

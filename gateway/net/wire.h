@@ -8,12 +8,12 @@
 #define WAKEGATE_NET_WIRE_H
 
 #include "gateway/net/address.h"
-#include "gateway/net/farewell.h"
 #include "gateway/net/http_server.h"
+#include "gateway/net/lingering.h"
 
 struct wires {
     struct http_watch watch;
-    struct farewell farewell;
+    struct lingering lingering;
     struct wire *pending; /* added, not announced yet */
     unsigned taken;       /* sockets that are open */
 };

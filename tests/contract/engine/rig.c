@@ -7,50 +7,50 @@
 
 struct house house;
 
-struct guest { /* what the rig keeps of a session */
+struct connection { /* what the rig keeps of a session */
     struct engine_session *session;
     bool open;
 };
 
 static void *on_opened(void *context, struct engine_session *session, const struct request *request)
 {
-    struct guest *guest = mem_new(sizeof(*guest));
+    struct connection *connection = mem_new(sizeof(*connection));
     struct slice agent = {0};
 
     assert_ptr_equal(context, &house);
     request_header(request, SLICE("User-Agent"), &agent);
     snprintf(house.agent, sizeof(house.agent), "%.*s", SLICE_ARG(agent));
-    *guest = (struct guest){.session = session, .open = true};
+    *connection = (struct connection){.session = session, .open = true};
     house.last = session;
     house.opened++;
-    return guest;
+    return connection;
 }
 
 static void on_message(void *user, struct slice bytes, bool binary)
 {
-    struct guest *guest = user;
+    struct connection *connection = user;
 
-    assert_true(guest->open);
+    assert_true(connection->open);
     house.messages++;
     house.bytes = bytes.len;
     house.binary = binary;
     if (slice_eq(bytes, SLICE("end"))) {
-        engine_end(guest->session);
+        engine_end(connection->session);
         return;
     }
     struct engine_message *message = engine_message_new(bytes, binary);
-    engine_send(guest->session, message);
+    engine_send(connection->session, message);
     engine_message_drop(message);
 }
 
 static void on_closed(void *user, const char *why)
 {
-    struct guest *guest = user;
+    struct connection *connection = user;
 
-    assert_true(guest->open);
+    assert_true(connection->open);
     snprintf(house.why, sizeof(house.why), "%s", why);
     house.closed++;
-    free(guest);
+    free(connection);
 }
 
 static void on_head(void *context, struct exchange *exchange)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reception: what is decided about a request when its head is complete, in this order: its shape
+ * head_checks: what is decided about a request when its head is complete, in this order: its shape
  * (400), whatever the `head` handler answers (404, 405), its expectation (417), its length (411,
  * 413).
  */
-#ifndef WAKEGATE_NET_RECEPTION_H
-#define WAKEGATE_NET_RECEPTION_H
+#ifndef WAKEGATE_NET_HEAD_CHECKS_H
+#define WAKEGATE_NET_HEAD_CHECKS_H
 
 #include "gateway/net/head.h"
 #include "gateway/net/http_server.h"
 
 /* What the HTTP library gave, see head_read. */
-struct reception {
+struct head_given {
     struct slice version;
     const char *end;
     bool too_many_headers;
 };
 
 /* Calls `head`, `fault` or both. Afterwards the exchange is answered, or its body is wanted. */
-void receive_head(const struct reception *given, const struct http_handlers *handlers,
+void receive_head(const struct head_given *given, const struct http_handlers *handlers,
                   struct exchange *exchange, struct head *head);
 
 /* Calls `fault`; the connection is closed after its answer. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gateway/net/last_words.h"
+#include "gateway/net/raw_answer.h"
 
 #include <sys/socket.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_BYTES = 8192, DATE_BYTES = 64 };
 
-void last_words(int fd, const struct http_answer *answer, const char *reason)
+void raw_answer(int fd, const struct http_answer *answer, const char *reason)
 {
     struct buf text = BUF_INIT(MOST_BYTES);
     const time_t now = (time_t)(clock_wall_ms() / 1000);

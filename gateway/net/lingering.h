@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * farewell: connections that were answered and closed while their client was still sending.
+ * lingering: connections that were answered and closed while their client was still sending.
  *
  * Closing a socket with unread bytes resets the connection, and the reset can overtake the answer:
  * the client of a body that is too large would see a broken pipe instead of 413. So what it still
  * sends is read and dropped until it closes too, for a short time, for few clients at once.
  */
-#ifndef WAKEGATE_NET_FAREWELL_H
-#define WAKEGATE_NET_FAREWELL_H
+#ifndef WAKEGATE_NET_LINGERING_H
+#define WAKEGATE_NET_LINGERING_H
 
 #include <uv.h>
 
-enum { FAREWELL_MOST = 64, FAREWELL_MS = 2000, FAREWELL_BYTES = 4 * 1024 * 1024 };
+enum { LINGERING_MOST = 64, LINGERING_MS = 2000, LINGERING_BYTES = 4 * 1024 * 1024 };
 
-struct farewell {
+struct lingering {
     uv_loop_t *loop;
     struct leaving *first;
     unsigned count;
 };
 
-void farewell_open(struct farewell *farewell, uv_loop_t *loop);
+void lingering_open(struct lingering *lingering, uv_loop_t *loop);
 /* Keeps the connection of `fd`, whose sending side is shut down; the caller closes its own `fd`. */
-void farewell_keep(struct farewell *farewell, int fd);
+void lingering_keep(struct lingering *lingering, int fd);
 /* Ends them all. The loop must run once more. */
-void farewell_close(struct farewell *farewell);
+void lingering_close(struct lingering *lingering);
 
 #endif

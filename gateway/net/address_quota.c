@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gateway/net/census.h"
+#include "gateway/net/address_quota.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,38 +14,39 @@ struct tally {
     unsigned count;
 };
 
-struct census {
+struct address_quota {
     struct tally *buckets[BUCKETS];
     unsigned most;
     size_t exempt_count;
     struct address_block exempt[];
 };
 
-struct census *census_new(unsigned most, const struct address_block *exempt, size_t exempt_count)
+struct address_quota *address_quota_new(unsigned most, const struct address_block *exempt,
+                                        size_t exempt_count)
 {
     size_t size = exempt_count * sizeof(*exempt);
-    struct census *census = mem_new(sizeof(*census) + size);
+    struct address_quota *quota = mem_new(sizeof(*quota) + size);
 
-    census->most = most;
-    census->exempt_count = exempt_count;
+    quota->most = most;
+    quota->exempt_count = exempt_count;
     if (size > 0)
-        memcpy(census->exempt, exempt, size);
-    return census;
+        memcpy(quota->exempt, exempt, size);
+    return quota;
 }
 
-static struct tally **bucket_of(struct census *census, const struct address_key *key)
+static struct tally **bucket_of(struct address_quota *quota, const struct address_key *key)
 {
     uint64_t hash = 14695981039346656037U; /* FNV-1a */
 
     for (size_t i = 0; i < sizeof(key->bytes); i++)
         hash = (hash ^ key->bytes[i]) * 1099511628211U;
-    return &census->buckets[(hash ^ hash >> 32) % BUCKETS];
+    return &quota->buckets[(hash ^ hash >> 32) % BUCKETS];
 }
 
-static bool is_exempt(const struct census *census, const struct address_key *key)
+static bool is_exempt(const struct address_quota *quota, const struct address_key *key)
 {
-    for (size_t i = 0; i < census->exempt_count; i++)
-        if (address_block_has(&census->exempt[i], key))
+    for (size_t i = 0; i < quota->exempt_count; i++)
+        if (address_block_has(&quota->exempt[i], key))
             return true;
     return false;
 }
@@ -59,15 +60,16 @@ static void widen(struct address_key *key)
         memset(key->bytes + 8, 0, 8);
 }
 
-bool census_enter(struct census *census, const struct sockaddr *peer, struct tally **tally)
+bool address_quota_enter(struct address_quota *quota, const struct sockaddr *peer,
+                         struct tally **tally)
 {
     struct address_key key;
 
     *tally = NULL;
-    if (!address_key(peer, &key) || is_exempt(census, &key))
+    if (!address_key(peer, &key) || is_exempt(quota, &key))
         return true;
     widen(&key);
-    struct tally **bucket = bucket_of(census, &key), *found = *bucket;
+    struct tally **bucket = bucket_of(quota, &key), *found = *bucket;
     while (found && memcmp(&found->key, &key, sizeof(key)) != 0)
         found = found->next;
     if (!found) {
@@ -75,28 +77,28 @@ bool census_enter(struct census *census, const struct sockaddr *peer, struct tal
         *found = (struct tally){.next = *bucket, .key = key};
         *bucket = found;
     }
-    if (found->count >= census->most)
+    if (found->count >= quota->most)
         return false;
     found->count++;
     *tally = found;
     return true;
 }
 
-void census_leave(struct census *census, struct tally *tally)
+void address_quota_leave(struct address_quota *quota, struct tally *tally)
 {
     if (!tally)
         return;
     tally->count--;
     if (tally->count > 0)
         return;
-    struct tally **at = bucket_of(census, &tally->key);
+    struct tally **at = bucket_of(quota, &tally->key);
     while (*at != tally)
         at = &(*at)->next;
     *at = tally->next;
     free(tally);
 }
 
-void census_free(struct census *census)
+void address_quota_free(struct address_quota *quota)
 {
-    free(census); /* every connection left before */
+    free(quota); /* every connection left before */
 }

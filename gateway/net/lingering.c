@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gateway/net/farewell.h"
+#include "gateway/net/lingering.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "gateway/core/op.h"
 
 struct leaving {
-    struct farewell *of;
+    struct lingering *of;
     struct leaving *next, *before;
     uv_poll_t poll;
     uv_timer_t timer;
@@ -31,15 +31,15 @@ static void on_handle_closed(uv_handle_t *handle)
 
 static void end(struct leaving *one)
 {
-    struct farewell *farewell = one->of;
+    struct lingering *lingering = one->of;
 
     if (one->before)
         one->before->next = one->next;
     else
-        farewell->first = one->next;
+        lingering->first = one->next;
     if (one->next)
         one->next->before = one->before;
-    farewell->count--;
+    lingering->count--;
     uv_poll_stop(&one->poll);
     close(one->fd);
     uv_close((uv_handle_t *)&one->poll, on_handle_closed);
@@ -61,7 +61,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         return;
     if (len > 0)
         one->bytes += (size_t)len;
-    if (len <= 0 || one->bytes > FAREWELL_BYTES)
+    if (len <= 0 || one->bytes > LINGERING_BYTES)
         end(one);
 }
 
@@ -70,33 +70,33 @@ static void on_time(uv_timer_t *timer)
     end(CONTAINER_OF(timer, struct leaving, timer));
 }
 
-void farewell_open(struct farewell *farewell, uv_loop_t *loop)
+void lingering_open(struct lingering *lingering, uv_loop_t *loop)
 {
-    *farewell = (struct farewell){.loop = loop};
+    *lingering = (struct lingering){.loop = loop};
 }
 
-void farewell_keep(struct farewell *farewell, int fd)
+void lingering_keep(struct lingering *lingering, int fd)
 {
-    if (farewell->count >= FAREWELL_MOST)
+    if (lingering->count >= LINGERING_MOST)
         return;
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return;
     struct leaving *one = mem_new(sizeof(*one));
-    *one = (struct leaving){.of = farewell, .next = farewell->first, .fd = own, .handles = 2};
+    *one = (struct leaving){.of = lingering, .next = lingering->first, .fd = own, .handles = 2};
     if (one->next)
         one->next->before = one;
-    farewell->first = one;
-    farewell->count++;
-    uv_poll_init(farewell->loop, &one->poll, own);
-    uv_timer_init(farewell->loop, &one->timer);
+    lingering->first = one;
+    lingering->count++;
+    uv_poll_init(lingering->loop, &one->poll, own);
+    uv_timer_init(lingering->loop, &one->timer);
     one->poll.data = one->timer.data = one;
     uv_poll_start(&one->poll, UV_READABLE, on_readable);
-    uv_timer_start(&one->timer, on_time, FAREWELL_MS, 0);
+    uv_timer_start(&one->timer, on_time, LINGERING_MS, 0);
 }
 
-void farewell_close(struct farewell *farewell)
+void lingering_close(struct lingering *lingering)
 {
-    while (farewell->first)
-        end(farewell->first);
+    while (lingering->first)
+        end(lingering->first);
 }

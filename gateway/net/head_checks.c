@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gateway/net/reception.h"
+#include "gateway/net/head_checks.h"
 
 #include <assert.h>
 
@@ -26,7 +26,7 @@ static bool is_refused(const struct exchange *exchange, const struct head *head,
     return head->length > exchange->max_body || (head->chunked && exchange->max_body == 0);
 }
 
-void receive_head(const struct reception *given, const struct http_handlers *handlers,
+void receive_head(const struct head_given *given, const struct http_handlers *handlers,
                   struct exchange *exchange, struct head *head)
 {
     enum http_fault fault;
