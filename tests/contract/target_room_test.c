@@ -398,6 +398,22 @@ static void test_taken_while_withdrawing(void **state)
     expect(OUTCOME_ACCEPTED);
 }
 
+/* The withdrawal says that it was taken before the followed history does. */
+static void test_taken_and_not_announced_yet(void **state)
+{
+    (void)state;
+    open_target("");
+    deliver();
+    scene->desk.keep_back[THREADS_READ] = true;
+    assert_true(desk_take(&scene->desk, "worker"));
+    cancel();
+    assert_non_null(scene->desk.kept[THREADS_READ]);
+    expect(OUTCOME_ACCEPTED);
+    desk_answer(&scene->desk, THREADS_READ);
+    settle();
+    expect(OUTCOME_ACCEPTED);
+}
+
 static void test_taken_and_cancelled_in_one_turn(void **state)
 {
     (void)state;
@@ -543,6 +559,7 @@ int main(void)
         TEST(test_cancelled_while_offering_to_nobody),
         TEST(test_cancelled_twice),
         TEST(test_taken_while_withdrawing),
+        TEST(test_taken_and_not_announced_yet),
         TEST(test_taken_and_cancelled_in_one_turn),
         TEST(test_taken_before_the_offer_is_answered),
         TEST(test_offer_unsure),
