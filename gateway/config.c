@@ -222,6 +222,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     settings_has(&settings, "$schema"); /* for editors */
     read_front(&settings, &config->front);
     read_process(&settings, config);
+    config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
         settings_mistake(&settings, "routes", "has no route; add one");
     settings_end(&settings);
@@ -256,8 +257,10 @@ void config_open_routes(struct config *config, const struct world *world,
         settings_begin(&settings, report, path, value);
         if (!settings.object)
             continue;
-        config->routes[config->route_count++] =
-            route_open(&settings, slice_from(name), config->budget_ms, world);
+        const struct route_place place = {.name = slice_from(name),
+                                          .budget_ms = config->budget_ms,
+                                          .rooms = config->rooms != NULL};
+        config->routes[config->route_count++] = route_open(&settings, &place, world);
     }
     qsort(config->routes, config->route_count, sizeof(struct route *), by_name);
     warn_of_shared_secrets(config->routes, config->route_count, report);
@@ -270,6 +273,7 @@ void config_free(struct config *config)
     for (size_t i = 0; i < config->route_count; i++)
         route_drop(config->routes[i]);
     free(config->routes);
+    rooms_settings_free(config->rooms);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);
@@ -307,5 +311,7 @@ bool config_needs_restart(const struct config *running, const struct config *fre
         if (!same)
             buf_appendf(keys, "%s%s", keys->len > 0 ? ", " : "", key);
     }
+    if (rooms_settings_need_restart(running->rooms, fresh->rooms))
+        buf_appendf(keys, "%srooms", keys->len > 0 ? ", " : "");
     return keys->len > 0;
 }

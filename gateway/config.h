@@ -13,6 +13,7 @@
 #include "gateway/core/log.h"
 #include "gateway/net/front.h"
 #include "gateway/route.h"
+#include "relay/room/rooms_settings.h"
 
 struct config {
     json_t *root; /* owned, with the variables laid over it; the slices below point into it */
@@ -27,7 +28,8 @@ struct config {
     size_t max_body;
     unsigned max_in_flight;
     enum log_level log_level;
-    struct route **routes; /* sorted by name */
+    struct rooms_settings *rooms; /* NULL: none */
+    struct route **routes;        /* sorted by name */
     size_t route_count;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening goes from the bottom up: loop, store, HTTP clients, config, listeners. Ending goes
+ * Opening goes from the bottom up: loop, store, HTTP clients, rooms, config, listeners. Ending goes
  * through stages, each begun by the one before:
  *
  *   leaving     SIGTERM: /readyz says no, so that nobody sends new wakes here; all works as before
@@ -92,8 +92,10 @@ static bool open_fronts(struct gateway *gateway)
     const struct config *config = gateway->config;
     struct front_settings admin = config->front;
 
-    gateway->router = (struct router){
-        .intake = &gateway->intake, .ops = &gateway->ops, .metrics = config->admin.len == 0};
+    gateway->router = (struct router){.intake = &gateway->intake,
+                                      .ops = &gateway->ops,
+                                      .metrics = config->admin.len == 0,
+                                      .rooms = gateway->world.rooms};
     gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
     if (config->admin.len > 0) {
         admin.listen[0] = config->admin;
@@ -117,7 +119,12 @@ static bool open_world(struct gateway *gateway)
     }
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
     gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
-    return true;
+    if (!config->rooms)
+        return true;
+    gateway->world.rooms = rooms_open(config->rooms, &gateway->turn, gateway->world.store, &err);
+    if (!gateway->world.rooms)
+        log_note(LOG_ERROR, "cannot_open_rooms", "%s", err.text);
+    return gateway->world.rooms != NULL;
 }
 
 /* Reads the config and, once there is a world, its routes. NULL after a mistake; the report is
@@ -161,6 +168,8 @@ static void reload(struct gateway *gateway)
     if (config_needs_restart(gateway->config, fresh, &keys))
         log_note(LOG_WARN, "reload", "only a restart brings these into force: %s", buf_text(&keys));
     buf_release(&keys);
+    if (gateway->world.rooms)
+        rooms_reload(gateway->world.rooms, fresh->rooms);
     config_free(gateway->config);
     gateway->config = fresh;
     gateway->intake.config = fresh;
@@ -229,6 +238,23 @@ static void close_listeners(struct gateway *gateway)
         front_close(gateway->admin, part_closed, gateway);
 }
 
+/* The engine of the rooms has connections of the front, so its clients go first. */
+static void rooms_closed(void *context)
+{
+    struct gateway *gateway = context;
+
+    gateway->router.rooms = NULL;
+    close_listeners(gateway);
+}
+
+static void close_rooms(struct gateway *gateway)
+{
+    if (gateway->world.rooms)
+        rooms_close(gateway->world.rooms, rooms_closed, gateway);
+    else
+        close_listeners(gateway);
+}
+
 static void begin_stage(struct gateway *gateway, enum stage stage)
 {
     gateway->stage = stage;
@@ -258,7 +284,7 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
         deadline_set(&gateway->deadline, 0);
         return;
     case STAGE_CLOSED:
-        close_listeners(gateway);
+        close_rooms(gateway);
         return;
     }
 }

@@ -141,13 +141,13 @@ static void warn_of_text(struct settings *settings, const struct dialect *dialec
                          dialect->name);
 }
 
-struct route *route_open(struct settings *settings, struct slice name, int64_t budget_ms,
+struct route *route_open(struct settings *settings, const struct route_place *place,
                          const struct world *world)
 {
     struct route *route = mem_new(sizeof(*route));
 
     route->references = 1;
-    route->name = mem_text(name);
+    route->name = mem_text(place->name);
     route->dialect = read_dialect(settings);
     route->handle = mem_text(read_handle(settings, route->dialect));
     read_secrets(settings, route->dialect, &route->keyring);
@@ -157,9 +157,12 @@ struct route *route_open(struct settings *settings, struct slice name, int64_t b
     route->on_test =
         (enum on_test)settings_choice(settings, "on_test", on_test_names, ON_TEST_RELAY);
     warn_of_text(settings, route->dialect);
-    const struct route_facts facts = {
-        .name = name, .handle = slice_from(route->handle), .prompt = read_prompt(settings)};
-    destinations_open(settings, &facts, budget_ms, world, &route->destinations);
+    const struct route_facts facts = {.name = place->name,
+                                      .handle = slice_from(route->handle),
+                                      .prompt = read_prompt(settings),
+                                      .budget_ms = place->budget_ms,
+                                      .rooms = place->rooms};
+    destinations_open(settings, &facts, world, &route->destinations);
     settings_end(settings);
     return route;
 }

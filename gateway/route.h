@@ -21,9 +21,15 @@ struct route {
     struct destinations destinations;
 };
 
+struct route_place { /* what a route is told of the rest of the config */
+    struct slice name;
+    int64_t budget_ms;
+    bool rooms; /* there are some */
+};
+
 /* Reads `routes.<name>`. Never NULL; after a mistake, which stands in the report, it is not whole
  * and only good for route_drop. */
-struct route *route_open(struct settings *settings, struct slice name, int64_t budget_ms,
+struct route *route_open(struct settings *settings, const struct route_place *place,
                          const struct world *world);
 struct route *route_hold(struct route *route);
 void route_drop(struct route *route);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * router: which path leads where. Wakes go to the intake, the paths for operators to ops. What is
- * not on the list is a 404.
+ * router: which path leads where. Wakes go to the intake, the rooms' path to them, the paths for
+ * operators to ops. What is not on the list is a 404.
  */
 #ifndef WAKEGATE_GATEWAY_ROUTER_H
 #define WAKEGATE_GATEWAY_ROUTER_H
 
 #include "gateway/intake.h"
 #include "gateway/ops.h"
+#include "relay/room/rooms.h"
 
 struct router {
     const struct intake *intake; /* NULL: no wakes on this listener */
     struct ops *ops;
-    bool metrics; /* /metrics is served here */
+    bool metrics;        /* /metrics is served here */
+    struct rooms *rooms; /* NULL: no rooms on this listener */
 };
 
 /* The handlers of one listener; `router` is their context and outlives it. */

@@ -68,7 +68,7 @@ static struct slice chain_id(struct settings *chain, bool alone, const struct ta
 }
 
 static struct destination *open_chain(struct settings *chain, const struct route_facts *route,
-                                      bool alone, int64_t budget_ms, const struct world *world)
+                                      bool alone, const struct world *world)
 {
     char path[SETTINGS_PATH_SIZE], made[LIMIT_NAME_BYTES + 1];
     json_t *list = settings_array(chain, "first");
@@ -94,7 +94,7 @@ static struct destination *open_chain(struct settings *chain, const struct route
         destination_new(route, chain_id(chain, alone, targets[0], made, sizeof(made)));
     for (size_t i = 0; i < count; i++)
         add_leaf(destination, route, targets[i]);
-    check_waits(chain, destination, budget_ms);
+    check_waits(chain, destination, route->budget_ms);
     return destination;
 }
 
@@ -113,7 +113,7 @@ static void check_no_wait(const struct settings *settings, const struct target *
 /* false, after a mistake: it is several things at once. */
 static bool check_is_one(struct settings *settings)
 {
-    static const char *const forms[] = {"trigger", "first", "all"};
+    static const char *const forms[] = {"trigger", "room", "first", "all"};
     enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
     size_t count = 0;
 
@@ -124,22 +124,22 @@ static bool check_is_one(struct settings *settings)
     for (size_t i = 0; i < FORMS; i++)
         settings_has(settings, forms[i]);
     settings_has(settings, "id");
-    settings_mistake(settings, NULL,
-                     "is %zu things at once; write one of \"trigger\", \"first\", \"all\"", count);
+    settings_mistake(
+        settings, NULL,
+        "is %zu things at once; write one of \"trigger\", \"room\", \"first\", \"all\"", count);
     return false;
 }
 
 /* One target, or one chain. */
 static void open_child(struct destinations *destinations, struct settings *settings,
-                       const struct route_facts *route, bool alone, int64_t budget_ms,
-                       const struct world *world)
+                       const struct route_facts *route, bool alone, const struct world *world)
 {
     struct destination *destination = NULL;
 
     if (!check_is_one(settings))
         return;
     if (settings_has(settings, "first")) {
-        destination = open_chain(settings, route, alone, budget_ms, world);
+        destination = open_chain(settings, route, alone, world);
     } else {
         struct target *target = target_open(settings, route, world);
         if (target) {
@@ -179,7 +179,7 @@ static void check_ids(struct settings *route_settings, const struct destinations
 }
 
 static void open_all(struct destinations *destinations, struct settings *all,
-                     const struct route_facts *route, int64_t budget_ms, const struct world *world)
+                     const struct route_facts *route, const struct world *world)
 {
     char path[SETTINGS_PATH_SIZE];
     json_t *list = settings_array(all, "all");
@@ -192,14 +192,13 @@ static void open_all(struct destinations *destinations, struct settings *all,
         struct settings settings;
         snprintf(path, sizeof(path), "%.480s.all[%zu]", all->path, i);
         settings_begin(&settings, all->report, path, json_array_get(list, i));
-        open_child(destinations, &settings, route, false, budget_ms, world);
+        open_child(destinations, &settings, route, false, world);
         settings_end(&settings);
     }
 }
 
 void destinations_open(struct settings *route_settings, const struct route_facts *route,
-                       int64_t budget_ms, const struct world *world,
-                       struct destinations *destinations)
+                       const struct world *world, struct destinations *destinations)
 {
     char path[SETTINGS_PATH_SIZE];
     struct settings settings;
@@ -214,9 +213,9 @@ void destinations_open(struct settings *route_settings, const struct route_facts
     snprintf(path, sizeof(path), "%.480s.target", route_settings->path);
     settings_begin(&settings, route_settings->report, path, object);
     if (!settings_has(&settings, "all"))
-        open_child(destinations, &settings, route, true, budget_ms, world);
+        open_child(destinations, &settings, route, true, world);
     else if (check_is_one(&settings))
-        open_all(destinations, &settings, route, budget_ms, world);
+        open_all(destinations, &settings, route, world);
     settings_end(&settings);
     check_ids(route_settings, destinations);
 }

@@ -32,11 +32,9 @@ struct destinations { /* all that one wake of the route goes to */
 };
 
 /* Reads `target` of a route: one target, {"first": [...]} or {"all": [...]}. Mistakes go to the
- * report; `budget_ms` is what the waits of a chain are checked against. `world` as in target_open.
- */
+ * report; the waits of a chain are checked against the budget. `world` as in target_open. */
 void destinations_open(struct settings *route_settings, const struct route_facts *route,
-                       int64_t budget_ms, const struct world *world,
-                       struct destinations *destinations);
+                       const struct world *world, struct destinations *destinations);
 void destinations_release(struct destinations *destinations);
 
 struct destination *destination_hold(struct destination *destination);

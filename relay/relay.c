@@ -207,7 +207,8 @@ static void relay_deliver(struct relay *relay)
         left = (uint64_t)target->wait_ms;
     relay->state = RELAY_DELIVERING;
     relay->sent_us = clock_steady_us();
-    relay->delivery = (struct delivery){0};
+    relay->delivery =
+        (struct delivery){.claim = slice_from(relay->key), .owner = slice_from(relay->owner)};
     snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s",
              SLICE_ARG(relay->wake->wake.delivery_id), target->id);
     deadline_set(&relay->deadline, left);

@@ -18,7 +18,7 @@ enum {
     MOST_PER_HOUR = 100000
 };
 
-static const struct target_kind *const kinds[] = {&target_trigger};
+static const struct target_kind *const kinds[] = {&target_trigger, &target_room};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* The kind that the object names with one of its keys. The keys that are none are reported where

@@ -14,6 +14,7 @@
 #include "gateway/store/store.h"
 
 struct http_client;
+struct rooms;
 
 /* What a target may use of the process. Outlives every target. */
 struct world {
@@ -22,6 +23,7 @@ struct world {
     struct store *store;
     struct http_client *http;         /* reaches public addresses only */
     struct http_client *private_http; /* reaches private and loopback addresses too */
+    struct rooms *rooms;              /* NULL: none are configured */
 };
 
 /* What a target needs to know of the route it serves. Borrowed while open runs. */
@@ -29,6 +31,8 @@ struct route_facts {
     struct slice name;
     struct slice handle; /* may be empty */
     struct slice prompt; /* may be empty */
+    int64_t budget_ms;   /* from a request's head to its answer */
+    bool rooms;          /* the config has rooms */
 };
 
 /* One try to bring one wake to one target. Embedded in the relay. */
@@ -36,6 +40,8 @@ struct delivery {
     struct op op;
     const struct wake *wake;
     struct slice key;       /* the idempotency key; letters, digits, '-' and '_' */
+    struct slice claim;     /* the key in the store of what is claimed for this delivery */
+    struct slice owner;     /* who claimed it */
     struct outcome outcome; /* set when done: ACCEPTED, REFUSED, GONE, UNAVAILABLE or AMBIGUOUS */
     void *work;             /* the target's own state while the delivery runs */
 };
@@ -67,7 +73,7 @@ struct target {
     struct pace pace;
 };
 
-extern const struct target_kind target_trigger;
+extern const struct target_kind target_trigger, target_room;
 
 /* Reads one target, `{"<kind>": {...}}`. NULL after a mistake, which stands in the report. */
 struct target *target_open(struct settings *settings, const struct route_facts *route,

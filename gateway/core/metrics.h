@@ -24,9 +24,13 @@ enum metric {
     METRIC_ACCEPT_PAUSES,       /* times that accepting stopped for want of descriptors */
     METRIC_DEADLINES,           /* part: head, body */
     METRIC_RELOADS,             /* result: ok, failed */
+    METRIC_ROOM_COMMANDS,       /* command, result: ok, taken, declined, refused, invalid, unsure */
+    METRIC_OFFERS,              /* result: taken, withdrawn, busy, nobody, unsure, down */
     METRIC_LOG_DROPPED,
     METRIC_CONNECTIONS,    /* gauge */
     METRIC_IN_FLIGHT,      /* gauge: relays */
+    METRIC_ROOM_CLIENTS,   /* gauge: connections that were let into the rooms */
+    METRIC_ROOM_MEMBERS,   /* gauge: the rooms that each of them joined, added up */
     METRIC_STORE_UP,       /* gauge: 1 when the last round trip worked */
     METRIC_INTAKE_SECONDS, /* histogram: head complete to answer */
     METRIC_TARGET_SECONDS, /* histogram, route, target: one delivery */

@@ -10,12 +10,14 @@
  * There is no time-out: a write that hangs cannot be called back, and ending its operations early
  * would leave claims that nobody releases.
  */
+#include "gateway/store/embedded.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
-#include "gateway/store/sqlite.h"
+#include "gateway/store/threads_impl.h"
 
 /* Expired records that a batch deletes, besides two for each operation. */
 enum { SWEEP_MIN = 16 };
@@ -27,16 +29,25 @@ struct embedded {
     uv_work_t work;
     struct sqlite *sqlite; /* the worker's while one runs */
     int64_t window_ms;
-    struct store_op *queue, **queue_end;
-    struct store_op *batch; /* the worker's; NULL: none runs */
+    struct store_task *queue, **queue_end;
+    struct store_task *batch; /* the worker's; NULL: none runs */
+    bool failed;              /* the batch, and why; the worker's */
+    struct err why;
     void (*closed)(void *context);
     void *context;
 };
 
-static bool do_op(const struct embedded *embedded, struct store_op *op, int64_t now_ms,
-                  struct err *err)
+/* --- operations --- */
+
+static struct store_op *op_of(struct store_task *task)
 {
-    struct sqlite *sqlite = embedded->sqlite;
+    return CONTAINER_OF(task, struct store_op, task);
+}
+
+static bool do_op(struct store_task *task, struct sqlite *sqlite, int64_t now_ms, struct err *err)
+{
+    const struct embedded *embedded = task->of;
+    struct store_op *op = op_of(task);
     struct record record = {0};
     struct gate_record gate = gate_record_new();
     bool gated = op->gate.len > 0 && (op->verb == STORE_CLAIM || op->verb == STORE_HOLD);
@@ -53,14 +64,36 @@ static bool do_op(const struct embedded *embedded, struct store_op *op, int64_t 
     return !gate.changed || sqlite_write_gate(sqlite, op->gate, &gate, err);
 }
 
+static void end_op(struct store_task *task, const struct err *failed)
+{
+    const struct embedded *embedded = task->of;
+    struct store_op *op = op_of(task);
+
+    if (failed) {
+        op->answer = STORE_UNSURE;
+        op->err = *failed;
+    }
+    op_finish(&op->op, embedded->turn);
+}
+
+static const struct sqlite_work op_work = {.run = do_op, .end = end_op};
+
+static void embedded_submit(struct store *store, struct store_op *op)
+{
+    op->task = (struct store_task){.work.sqlite = &op_work, .of = store};
+    embedded_run(store, &op->task);
+}
+
+/* --- batches --- */
+
 static bool do_batch(const struct embedded *embedded, struct err *err)
 {
     int64_t now_ms = clock_wall_ms(), sweep = SWEEP_MIN;
 
     if (!sqlite_begin(embedded->sqlite, err))
         return false;
-    for (struct store_op *op = embedded->batch; op; op = op->next, sweep += 2)
-        if (!do_op(embedded, op, now_ms, err))
+    for (struct store_task *task = embedded->batch; task; task = task->next, sweep += 2)
+        if (!task->work.sqlite->run(task, embedded->sqlite, now_ms, err))
             return false;
     return sqlite_sweep(embedded->sqlite, now_ms, sweep, err) &&
            sqlite_commit(embedded->sqlite, err);
@@ -69,39 +102,36 @@ static bool do_batch(const struct embedded *embedded, struct err *err)
 static void work_batch(uv_work_t *work)
 {
     struct embedded *embedded = CONTAINER_OF(work, struct embedded, work);
-    struct err err = {0};
 
-    if (do_batch(embedded, &err))
+    embedded->why = (struct err){0};
+    embedded->failed = !do_batch(embedded, &embedded->why);
+    if (!embedded->failed)
         return;
     sqlite_roll_back(embedded->sqlite);
-    err_wrap(&err, "sqlite");
-    for (struct store_op *op = embedded->batch; op; op = op->next) {
-        op->answer = STORE_UNSURE;
-        op->err = err;
-    }
+    err_wrap(&embedded->why, "sqlite");
 }
 
-static void embedded_submit(struct store *store, struct store_op *op)
+void embedded_run(struct store *store, struct store_task *task)
 {
     struct embedded *embedded = CONTAINER_OF(store, struct embedded, store);
 
-    op->next = NULL;
-    *embedded->queue_end = op;
-    embedded->queue_end = &op->next;
+    task->next = NULL;
+    *embedded->queue_end = task;
+    embedded->queue_end = &task->next;
     turn_want(&embedded->step);
 }
 
 static void batch_done(uv_work_t *work, int status)
 {
     struct embedded *embedded = CONTAINER_OF(work, struct embedded, work);
-    struct store_op *op = embedded->batch;
+    struct store_task *task = embedded->batch;
 
     (void)status; /* nobody cancels it */
     embedded->batch = NULL;
-    while (op) {
-        struct store_op *next = op->next;
-        op_finish(&op->op, embedded->turn);
-        op = next;
+    while (task) {
+        struct store_task *next = task->next;
+        task->work.sqlite->end(task, embedded->failed ? &embedded->why : NULL);
+        task = next;
     }
     turn_want(&embedded->step);
 }
@@ -117,6 +147,8 @@ static void start_batch(struct turn_step *step)
     embedded->queue_end = &embedded->queue;
     uv_queue_work(embedded->turn->loop, &embedded->work, work_batch, batch_done);
 }
+
+/* --- opening and closing --- */
 
 static bool embedded_open(struct slice url, int64_t window_ms, struct turn *turn,
                           struct store **store, struct err *err)
@@ -172,6 +204,7 @@ static void embedded_close(struct store *store, void (*closed)(void *context), v
 
 const struct store_impl store_sqlite = {
     .scheme = "sqlite",
+    .threads = &threads_sqlite,
     .open = embedded_open,
     .submit = embedded_submit,
     .close = embedded_close,

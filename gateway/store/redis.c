@@ -14,15 +14,15 @@
 
 void redis_command_init(struct redis_command *command)
 {
-    *command = (struct redis_command){
-        .keys = {BUF_INIT(SIZE_MAX / 4), BUF_INIT(SIZE_MAX / 4)},
-    };
+    *command = (struct redis_command){0};
+    for (int i = 0; i < REDIS_KEYS; i++)
+        command->keys[i].max = SIZE_MAX / 4;
 }
 
 void redis_command_release(struct redis_command *command)
 {
-    buf_release(&command->keys[0]);
-    buf_release(&command->keys[1]);
+    for (int i = 0; i < REDIS_KEYS; i++)
+        buf_release(&command->keys[i]);
 }
 
 void redis_command_start(struct redis_command *command, const char *name)
@@ -62,6 +62,8 @@ bool redis_command_write(const struct redis_command *command, struct buf *out)
 
 /* --- answers --- */
 
+enum { ARRAY_HEAD_BYTES = 24 };
+
 struct redis_reader {
     redisReader *reader;
     redisReply *last; /* NULL: none */
@@ -98,13 +100,24 @@ void redis_reader_feed(struct redis_reader *reader, struct slice bytes)
     redisReaderFeed(reader->reader, bytes.data, bytes.len);
 }
 
-/* Arrays are refused by their first byte: the library would make room at once for as many elements
+/* The head of an array is read past the library, which would make room at once for as many elements
  * as one claims to have. */
-static bool begins_badly(const redisReader *reader)
+static bool take_array(redisReader *reader, struct redis_reply *reply, struct err *err)
 {
-    bool at_start = reader->ridx == -1 && reader->pos < reader->len;
+    struct slice bytes = {.data = reader->buf + reader->pos, .len = reader->len - reader->pos};
+    struct slice line, rest;
 
-    return at_start && !memchr("+-:$", reader->buf[reader->pos], 4);
+    bool whole = slice_cut(slice_first(bytes, ARRAY_HEAD_BYTES), '\n', &line, &rest);
+    if (!whole && bytes.len < ARRAY_HEAD_BYTES)
+        return true;
+    struct slice number = slice_ends(line, SLICE("\r")) ? slice_first(line, line.len - 1) : line;
+    number = slice_from_at(number, 1);
+    bool none = slice_eq(number, SLICE("-1"));
+    if (!whole || (!none && !slice_number(number, &reply->count)))
+        return err_set(err, "an array whose length is none");
+    reader->pos += line.len + 1;
+    reply->kind = REDIS_ARRAY;
+    return true;
 }
 
 static struct redis_reply describe(const redisReply *reply)
@@ -128,7 +141,13 @@ bool redis_reader_next(struct redis_reader *reader, struct redis_reply *reply, s
     void *object = NULL;
 
     free_last(reader);
-    if (begins_badly(inner))
+    bool at_start = inner->ridx == -1;
+    *reply = (struct redis_reply){.kind = REDIS_INCOMPLETE};
+    if (at_start && inner->pos == inner->len)
+        return true; /* the library would begin, and take an array for one of its own */
+    if (at_start && inner->buf[inner->pos] == '*')
+        return take_array(inner, reply, err);
+    if (at_start && !memchr("+-:$", inner->buf[inner->pos], 4))
         return err_set(err, "an answer of a kind that was not asked for: is this a Redis?");
     if (redisReaderGetReply(inner, &object) != REDIS_OK)
         return err_set(err, "an answer that is none: %s", inner->errstr);

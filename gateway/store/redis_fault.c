@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/store/redis_fault.h"
 
+#include <uv.h>
+
 #define NO_CLUSTER "Redis Cluster is not supported"
 
-enum { WORDS_BYTES = 160 };
+enum { WORDS_BYTES = 160, RETRY_FIRST_MS = 50, RETRY_MOST_MS = 2000, RETRY_LASTING_MS = 5000 };
 
 /* Errors that are not listed (LOADING, OOM, BUSY, MISCONF, NOREPLICAS, ...) pass, and the server's
  * words say enough. */
@@ -64,4 +66,17 @@ struct redis_fault redis_fault_read(struct slice words, bool secret, struct err 
     err_set(why, "%s (%.*s)", meaning, SLICE_ARG(told));
     clean(why->text);
     return fault;
+}
+
+uint64_t redis_fault_wait(unsigned failures, bool lasting)
+{
+    uint64_t wait = RETRY_FIRST_MS;
+
+    for (unsigned i = 1; i < failures && wait < RETRY_MOST_MS; i++)
+        wait *= 2;
+    if (wait > RETRY_MOST_MS)
+        wait = RETRY_MOST_MS;
+    if (lasting)
+        wait = RETRY_LASTING_MS;
+    return wait / 2 + uv_hrtime() % (wait / 2);
 }

@@ -18,4 +18,8 @@ struct redis_fault {
  * told, since a server may quote what it did not understand. */
 struct redis_fault redis_fault_read(struct slice words, bool secret, struct err *why);
 
+/* How long to wait for the next try after so many failures in a row. Half of it is chance, so that
+ * many processes do not come back as one. */
+uint64_t redis_fault_wait(unsigned failures, bool lasting);
+
 #endif

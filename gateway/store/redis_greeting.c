@@ -10,7 +10,7 @@ static bool is_needed(const struct redis_url *url, int step)
     if (step == GREET_SELECT)
         return url->db != 0;
     if (step >= GREET_SCRIPTS && step < GREET_INFO)
-        return redis_script_text((enum store_verb)(step - GREET_SCRIPTS)) != NULL;
+        return redis_script_text(step - GREET_SCRIPTS) != NULL;
     return true;
 }
 
@@ -52,7 +52,7 @@ void redis_greeting_command(struct redis_command *command, const struct redis_ur
     default:
         redis_command_start(command, "SCRIPT");
         add_text(command, "LOAD");
-        add_text(command, redis_script_text((enum store_verb)(step - GREET_SCRIPTS)));
+        add_text(command, redis_script_text((int)step - GREET_SCRIPTS));
     }
 }
 

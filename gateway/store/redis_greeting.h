@@ -12,12 +12,12 @@
 
 enum { REDIS_SHA_SIZE = 41 };
 
-/* In this order; a script's step is GREET_SCRIPTS and its verb. */
+/* In this order; a script's step is GREET_SCRIPTS and its number. */
 enum redis_greeting {
     GREET_AUTH,
     GREET_SELECT,
     GREET_SCRIPTS,
-    GREET_INFO = GREET_SCRIPTS + STORE_HOLD + 1,
+    GREET_INFO = GREET_SCRIPTS + REDIS_SCRIPTS,
     GREET_PROBE,
     GREET_DONE
 };

@@ -19,9 +19,7 @@ enum {
     CONNECT_MS = 3000,
     COMMAND_MS = 2000,
     GRACE_MS = 50, /* for answers that came while this process did not run */
-    RETRY_FIRST_MS = 50,
-    RETRY_MOST_MS = 2000,
-    RETRY_LASTING_MS = 5000
+    LOOK_AGAIN_MS = 50
 };
 
 enum link_state {
@@ -38,14 +36,15 @@ struct redis_link {
     struct turn *turn;
     struct turn_step flush;
     struct redis_url url;
-    int64_t window_ms;
-    struct stream *stream;                     /* NULL while waiting */
-    struct redis_reader *reader;               /* lives as long as the stream */
-    enum redis_greeting step;                  /* whose answer comes next */
-    char shas[STORE_HOLD + 1][REDIS_SHA_SIZE]; /* of the scripts */
-    struct redis_command command;              /* the one that is being built */
-    struct buf out;                            /* for the end of the turn */
-    struct store_op *sent, **sent_end;         /* the oldest first */
+    struct redis_link_use use;
+    struct stream *stream;                    /* NULL while waiting */
+    struct redis_reader *reader;              /* lives as long as the stream */
+    enum redis_greeting step;                 /* whose answer comes next */
+    char shas[REDIS_SCRIPTS][REDIS_SHA_SIZE]; /* of the scripts */
+    struct redis_command command;             /* the one that is being built */
+    struct buf out;                           /* for the end of the turn */
+    struct store_task *sent, **sent_end;      /* the oldest first */
+    bool half;                                /* the oldest has the beginning of its answer */
     struct deadline deadline;
     bool has_deadline, overdue;
     unsigned failures; /* since an operation was last answered */
@@ -54,58 +53,47 @@ struct redis_link {
     void *closed_context;
 };
 
-static void end_badly(struct redis_link *link, struct store_op *op, enum store_answer answer,
+static const struct err odd = {"an answer that fits no question"};
+
+static void end_badly(struct redis_link *link, struct store_task *task, enum store_answer answer,
                       const struct err *why)
 {
-    op->answer = answer;
-    op->answer_ms = 0;
-    op->err = *why;
-    err_wrap(&op->err, "Redis at %s", link->url.place);
-    op_finish(&op->op, link->turn);
+    struct err err = *why;
+
+    err_wrap(&err, "Redis at %s", link->url.place);
+    task->work.redis->end(task, answer, &err);
 }
 
-static struct store_op *take_oldest(struct redis_link *link)
+static struct store_task *take_oldest(struct redis_link *link)
 {
-    struct store_op *op = link->sent;
+    struct store_task *task = link->sent;
 
-    if (!op)
+    if (!task)
         return NULL;
-    link->sent = op->next;
+    link->sent = task->next;
     if (!link->sent)
         link->sent_end = &link->sent;
-    op->next = NULL;
-    return op;
+    link->half = false;
+    task->next = NULL;
+    return task;
 }
 
 /* --- giving up --- */
 
-/* Half of the wait is chance, so that many processes do not come back as one. */
-static uint64_t retry_wait(unsigned failures, bool lasting)
-{
-    uint64_t wait = RETRY_FIRST_MS;
-
-    for (unsigned i = 1; i < failures && wait < RETRY_MOST_MS; i++)
-        wait *= 2;
-    if (wait > RETRY_MOST_MS)
-        wait = RETRY_MOST_MS;
-    if (lasting)
-        wait = RETRY_LASTING_MS;
-    return wait / 2 + uv_hrtime() % (wait / 2);
-}
-
 /* What was sent may have happened or not. The deadline becomes that of the next try. */
 static void give_up(struct redis_link *link, const struct err *why, bool lasting)
 {
-    struct store_op *op;
+    struct store_task *task;
 
     if (strcmp(link->why.text, why->text) != 0)
-        log_note(LOG_WARN, "store_down", "Redis at %s: %s", link->url.place, why->text);
+        log_note(LOG_WARN, "store_down", "Redis at %s%s: %s", link->url.place, link->use.name,
+                 why->text);
     link->why = *why;
     link->failures++;
     buf_clear(&link->out);
-    for (op = take_oldest(link); op; op = take_oldest(link))
-        end_badly(link, op, STORE_UNSURE, why);
-    deadline_set(&link->deadline, retry_wait(link->failures, lasting));
+    for (task = take_oldest(link); task; task = take_oldest(link))
+        end_badly(link, task, STORE_UNSURE, why);
+    deadline_set(&link->deadline, redis_fault_wait(link->failures, lasting));
 }
 
 static void leave(struct redis_link *link, const struct err *why, bool lasting)
@@ -126,30 +114,37 @@ static void flush(struct turn_step *step)
     buf_clear(&link->out);
 }
 
-static void send_operation(struct redis_link *link, struct store_op *op, const char *sha)
+static void send_task(struct redis_link *link, struct store_task *task, const char *sha)
 {
     static const struct err full = {"more waits to be sent than may"};
 
-    redis_script_command(&link->command, op, sha, link->window_ms);
+    task->work.redis->write(task, &link->command, sha);
     if (!redis_command_write(&link->command, &link->out)) {
-        end_badly(link, op, STORE_DOWN, &full);
+        end_badly(link, task, STORE_DOWN, &full);
         return;
     }
-    op->next = NULL;
-    op->sent_ms = uv_now(link->turn->loop);
-    *link->sent_end = op;
-    link->sent_end = &op->next;
+    task->next = NULL;
+    task->sent_ms = uv_now(link->turn->loop);
+    *link->sent_end = task;
+    link->sent_end = &task->next;
     if (!uv_is_active((uv_handle_t *)&link->deadline.timer))
         deadline_set(&link->deadline, COMMAND_MS);
     turn_want(&link->flush);
 }
 
-void redis_link_send(struct redis_link *link, struct store_op *op)
+void redis_link_send(struct redis_link *link, struct store_task *task)
 {
+    bool plain = task->script == REDIS_NO_SCRIPT;
+
     if (link->state == LINK_READY)
-        send_operation(link, op, link->shas[op->verb]);
+        send_task(link, task, plain ? NULL : link->shas[task->script]);
     else
-        end_badly(link, op, STORE_DOWN, &link->why);
+        end_badly(link, task, STORE_DOWN, &link->why);
+}
+
+void redis_link_forget(struct redis_link *link)
+{
+    link->sent = NULL;
 }
 
 /* --- answers in --- */
@@ -170,7 +165,9 @@ static void become_ready(struct redis_link *link)
     link->state = LINK_READY;
     link->why = (struct err){0};
     deadline_clear(&link->deadline);
-    log_note(LOG_INFO, "store_up", "Redis at %s", link->url.place);
+    log_note(LOG_INFO, "store_up", "Redis at %s%s", link->url.place, link->use.name);
+    if (link->use.ready)
+        link->use.ready(link->use.context);
 }
 
 static void take_greeting(struct redis_link *link, const struct redis_reply *reply)
@@ -189,6 +186,10 @@ static void take_greeting(struct redis_link *link, const struct redis_reply *rep
         leave(link, &why, fault.lasting);
         return;
     }
+    if (reply->kind == REDIS_ARRAY) {
+        leave(link, &odd, false);
+        return;
+    }
     bool is_script = step >= GREET_SCRIPTS && step < GREET_INFO;
     if (is_script && !redis_greeting_sha(reply->text, link->shas[step - GREET_SCRIPTS])) {
         err_set(&why, "SCRIPT LOAD was not answered with a digest");
@@ -199,37 +200,37 @@ static void take_greeting(struct redis_link *link, const struct redis_reply *rep
         become_ready(link);
 }
 
-static void take_error(struct redis_link *link, struct store_op *op, struct slice words)
+static void take_error(struct redis_link *link, struct store_task *task, struct slice words)
 {
     struct err why;
     struct redis_fault fault = redis_fault_read(words, false, &why);
 
-    if (fault.no_script && op->verb != STORE_PING) {
-        send_operation(link, op, NULL); /* its text, which the server then keeps */
+    if (fault.no_script && task->script != REDIS_NO_SCRIPT) {
+        send_task(link, task, NULL); /* its text, which the server then keeps */
         return;
     }
-    end_badly(link, op, STORE_DOWN, &why);
+    end_badly(link, task, STORE_DOWN, &why);
     if (fault.wrong_node)
         leave(link, &why, fault.lasting);
 }
 
 static void take_answer(struct redis_link *link, const struct redis_reply *reply)
 {
-    static const struct err odd = {"an answer that fits no question"};
-    struct store_op *op = take_oldest(link);
+    struct store_task *task = link->sent;
 
-    if (op && reply->kind == REDIS_ERROR) {
-        take_error(link, op, reply->text);
+    if (task && reply->kind == REDIS_ERROR && !link->half) {
+        take_error(link, take_oldest(link), reply->text);
         return;
     }
-    if (op && redis_script_answer(op, reply->text)) {
-        link->failures = 0;
-        op_finish(&op->op, link->turn);
+    enum redis_taken taken = task ? task->work.redis->take(task, reply) : REDIS_ODD;
+    link->half = taken == REDIS_MORE;
+    if (taken == REDIS_ODD)
+        leave(link, &odd, false);
+    if (taken != REDIS_TAKEN)
         return;
-    }
-    if (op)
-        end_badly(link, op, STORE_UNSURE, &odd);
-    leave(link, &odd, false);
+    link->failures = 0;
+    take_oldest(link);
+    task->work.redis->end(task, STORE_OK, NULL);
 }
 
 static void on_bytes(void *context, struct slice bytes)
@@ -347,16 +348,17 @@ static void on_deadline(struct deadline *deadline)
     else if (link->state == LINK_READY)
         look_at_oldest(link);
     else if (link->state == LINK_LEAVING) /* the stream takes its time to go */
-        deadline_set(deadline, RETRY_FIRST_MS);
+        deadline_set(deadline, LOOK_AGAIN_MS);
 }
 
-struct redis_link *redis_link_open(struct redis_url *url, int64_t window_ms, struct turn *turn)
+struct redis_link *redis_link_open(struct redis_url *url, const struct redis_link_use *use,
+                                   struct turn *turn)
 {
     struct redis_link *link = mem_new(sizeof(*link));
 
     link->url = *url;
     *url = (struct redis_url){0};
-    link->window_ms = window_ms;
+    link->use = *use;
     link->turn = turn;
     link->flush.run = flush;
     turn_add_late_step(turn, &link->flush);
@@ -368,6 +370,13 @@ struct redis_link *redis_link_open(struct redis_url *url, int64_t window_ms, str
     link->has_deadline = true;
     connect_stream(link);
     return link;
+}
+
+struct redis_link *redis_link_twin(const struct redis_link *link, const struct redis_link_use *use)
+{
+    struct redis_url url = redis_url_copy(&link->url);
+
+    return redis_link_open(&url, use, link->turn);
 }
 
 static void on_deadline_closed(struct deadline *deadline)

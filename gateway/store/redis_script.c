@@ -8,31 +8,17 @@
  */
 #include "gateway/store/redis_script.h"
 
-#define LAYOUT "wakegate:1:"
+#include "gateway/store/redis_lua.h"
+#include "gateway/store/redis_threads_script.h"
 
 /* clang-format off */
 
 /* Every script begins with this. KEYS: the claim, and where there is one the gate. ARGV: the owner,
  * the window, the length of the lease or hold, the tokens an hour and the burst. */
 #define PRELUDE \
-    "local owner, window, length = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])\n" \
-    "local t = redis.call('TIME')\n" \
-    "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n" \
-    "local record = redis.call('GET', KEYS[1])\n" \
-    "local state, since, span, by = 'F', now, 0, ''\n" \
-    "if record then\n" \
-    "  state, since, span, by = string.match(record, '^(%u)(%d+) (%d+) (.*)$')\n" \
-    "  since, span = tonumber(since), tonumber(span)\n" \
-    "  if since > now then\n" \
-    "    since = now\n" \
-    "    redis.call('SET', KEYS[1], state .. now .. ' ' .. span .. ' ' .. by, 'KEEPTTL')\n" \
-    "  end\n" \
-    "end\n" \
-    "local left = since + span - now\n" \
-    "local function write(new, long)\n" \
-    "  redis.call('SET', KEYS[1], new .. now .. ' ' .. long .. ' ' .. owner,\n" \
-    "    'PX', long + window)\n" \
-    "end\n"
+    "local key, owner, window, length = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])\n" \
+    LUA_NOW \
+    LUA_RECORD
 
 /* The scripts that look at the gate go on with this. `missing` is what the bucket lacked at
  * `counted`, in parts of a token, as many as an hour has milliseconds: then a rate of so many an
@@ -83,8 +69,7 @@ static const char claim_text[] =
 
 static const char settle_text[] =
     PRELUDE
-    "if by ~= owner and (state == 'R' or (state == 'C' and left > 0)) then return 'L0' end\n"
-    "if state ~= 'R' then write('R', 0) end\n"
+    LUA_SETTLE
     "return 'K0'\n";
 
 static const char release_text[] =
@@ -104,7 +89,7 @@ static const char hold_text[] =
 
 /* clang-format on */
 
-const char *redis_script_text(enum store_verb verb)
+const char *redis_script_text(int script)
 {
     static const char *const texts[] = {
         [STORE_PING] = NULL,          [STORE_CLAIM] = claim_text,
@@ -112,23 +97,29 @@ const char *redis_script_text(enum store_verb verb)
         [STORE_HOLD] = hold_text,
     };
 
-    return texts[verb];
+    if (script >= REDIS_THREADS_SCRIPTS)
+        return redis_threads_script_text((enum threads_verb)(script - REDIS_THREADS_SCRIPTS));
+    return texts[script];
 }
 
 /* --- commands --- */
 
-static void add_key(struct redis_command *command, struct buf *buf, const char *kind,
-                    struct slice name)
+static struct slice make_key(struct buf *buf, const char *kind, struct slice name)
 {
     struct slice route, rest;
 
     slice_cut(name, '/', &route, &rest);
     buf_clear(buf);
-    buf_append(buf, SLICE(LAYOUT "{"));
+    buf_append(buf, SLICE(REDIS_LAYOUT "{"));
     buf_append(buf, route);
     buf_append(buf, slice_from(kind));
     buf_append(buf, rest);
-    redis_command_add(command, buf_slice(buf));
+    return buf_slice(buf);
+}
+
+struct slice redis_script_claim(struct redis_command *command, int at, struct slice key)
+{
+    return make_key(&command->keys[at], "}:claim:", key);
 }
 
 void redis_script_command(struct redis_command *command, const struct store_op *op, const char *sha,
@@ -136,7 +127,7 @@ void redis_script_command(struct redis_command *command, const struct store_op *
 {
     if (op->verb == STORE_PING) {
         redis_command_start(command, "SET");
-        redis_command_add(command, SLICE(LAYOUT "ping"));
+        redis_command_add(command, SLICE(REDIS_LAYOUT "ping"));
         redis_command_add(command, SLICE("1"));
         redis_command_add(command, SLICE("PX"));
         redis_command_add(command, SLICE("1000"));
@@ -144,11 +135,11 @@ void redis_script_command(struct redis_command *command, const struct store_op *
     }
     bool gated = op->gate.len > 0 && (op->verb == STORE_CLAIM || op->verb == STORE_HOLD);
     redis_command_start(command, sha ? "EVALSHA" : "EVAL");
-    redis_command_add(command, slice_from(sha ? sha : redis_script_text(op->verb)));
+    redis_command_add(command, slice_from(sha ? sha : redis_script_text((int)op->verb)));
     redis_command_add(command, gated ? SLICE("2") : SLICE("1"));
-    add_key(command, &command->keys[0], "}:claim:", op->key);
+    redis_command_add(command, redis_script_claim(command, 0, op->key));
     if (gated)
-        add_key(command, &command->keys[1], "}:gate:", op->gate);
+        redis_command_add(command, make_key(&command->keys[1], "}:gate:", op->gate));
     redis_command_add(command, op->owner);
     redis_command_add_number(command, window_ms);
     if (op->verb == STORE_CLAIM || op->verb == STORE_HOLD)

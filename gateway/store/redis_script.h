@@ -16,10 +16,19 @@
 #define WAKEGATE_STORE_REDIS_SCRIPT_H
 
 #include "gateway/store/redis.h"
-#include "gateway/store/store.h"
+#include "gateway/store/threads.h"
 
-/* The text of the operation's script; NULL for a ping, which needs none. */
-const char *redis_script_text(enum store_verb verb);
+#define REDIS_LAYOUT "wakegate:1:"
+
+/* Numbers of scripts: the verbs of the store, then those of the threads. */
+enum { REDIS_THREADS_SCRIPTS = STORE_HOLD + 1 };
+enum { REDIS_SCRIPTS = REDIS_THREADS_SCRIPTS + THREADS_PRESENT + 1 };
+
+/* The text of the script; NULL for a ping, which needs none. */
+const char *redis_script_text(int script);
+
+/* The key of a claim, in the command's buffer `at`. */
+struct slice redis_script_claim(struct redis_command *command, int at, struct slice key);
 
 /* Builds the command of `op`. `sha` is the script's digest, or NULL to send its text. A ping writes
  * a key, so that it fails where a claim would. */

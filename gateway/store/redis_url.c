@@ -174,6 +174,25 @@ bool redis_url_init(struct redis_url *url, struct slice text, struct err *err)
     return true;
 }
 
+static char *copy(const char *text)
+{
+    return text ? mem_text(slice_from(text)) : NULL;
+}
+
+struct redis_url redis_url_copy(const struct redis_url *url)
+{
+    return (struct redis_url){
+        .host = copy(url->host),
+        .port = copy(url->port),
+        .user = copy(url->user),
+        .password = copy(url->password),
+        .ca_file = copy(url->ca_file),
+        .place = copy(url->place),
+        .db = url->db,
+        .tls = url->tls,
+    };
+}
+
 void redis_url_release(struct redis_url *url)
 {
     if (url->password)

@@ -28,6 +28,7 @@ struct redis_url {
 
 /* false: nothing is left to release. */
 bool redis_url_init(struct redis_url *url, struct slice text, struct err *err);
+struct redis_url redis_url_copy(const struct redis_url *url);
 void redis_url_release(struct redis_url *url);
 
 #endif

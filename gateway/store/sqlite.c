@@ -15,61 +15,13 @@
 #include "gateway/core/buf.h"
 
 enum {
-    LAYOUT = 1,          /* of the tables, as PRAGMA user_version */
-    OURS = 0x77616b65,   /* "wake", as PRAGMA application_id */
     LOCK_WAIT_MS = 1000, /* at open, for a process that is just ending */
     OWNER_BYTES_MAX = 256
 };
 
-enum statement {
-    BEGIN,
-    COMMIT,
-    ROLLBACK,
-    PULSE,
-    SWEEP,
-    READ_CLAIM,
-    WRITE_CLAIM,
-    DROP_CLAIM,
-    READ_GATE,
-    WRITE_GATE,
-    STATEMENT_COUNT
-};
-
-static const char *const statements[STATEMENT_COUNT] = {
-    [BEGIN] = "BEGIN IMMEDIATE",
-    [COMMIT] = "COMMIT",
-    [ROLLBACK] = "ROLLBACK",
-    /* A ping writes, so that a disk that takes no more writes is seen. */
-    [PULSE] = "UPDATE pulse SET beats = beats + 1",
-    [SWEEP] = "DELETE FROM claims WHERE key IN"
-              " (SELECT key FROM claims WHERE expires_ms <= ?1 LIMIT ?2)",
-    [READ_CLAIM] = "SELECT state, owner, since_ms, for_ms, expires_ms FROM claims WHERE key = ?1",
-    [WRITE_CLAIM] = "REPLACE INTO claims (key, state, owner, since_ms, for_ms, expires_ms)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [DROP_CLAIM] = "DELETE FROM claims WHERE key = ?1",
-    [READ_GATE] = "SELECT rest_since_ms, rest_for_ms, parts, filled_ms FROM gates WHERE gate = ?1",
-    [WRITE_GATE] = "REPLACE INTO gates (gate, rest_since_ms, rest_for_ms, parts, filled_ms)"
-                   " VALUES (?1, ?2, ?3, ?4, ?5)",
-};
-
-static const char schema[] =
-    "CREATE TABLE claims (key TEXT NOT NULL PRIMARY KEY, state INTEGER NOT NULL,"
-    " owner TEXT NOT NULL, since_ms INTEGER NOT NULL, for_ms INTEGER NOT NULL,"
-    " expires_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX claims_expire ON claims (expires_ms);"
-    "CREATE TABLE gates (gate TEXT NOT NULL PRIMARY KEY, rest_since_ms INTEGER NOT NULL,"
-    " rest_for_ms INTEGER NOT NULL, parts INTEGER NOT NULL, filled_ms INTEGER NOT NULL)"
-    " STRICT, WITHOUT ROWID;"
-    "CREATE TABLE pulse (beats INTEGER NOT NULL) STRICT;"
-    "INSERT INTO pulse VALUES (0);"
-    "PRAGMA application_id = 2002873189;"
-    "PRAGMA user_version = 1;";
-
-static_assert(OURS == 2002873189 && LAYOUT == 1, "the schema names them");
-
 struct sqlite {
     sqlite3 *db;
-    sqlite3_stmt *prepared[STATEMENT_COUNT];
+    sqlite3_stmt *prepared[SQL_COUNT];
     struct buf owner; /* of the record that was read last */
 };
 
@@ -89,128 +41,165 @@ static bool fail(const struct sqlite *sqlite, struct err *err)
     return err_set(err, "%s (%s)", words, uv_strerror(uv_translate_sys_error(number)));
 }
 
-static sqlite3_stmt *bind_text(const struct sqlite *sqlite, enum statement which, int at,
-                               struct slice text)
-{
-    sqlite3_stmt *statement = sqlite->prepared[which];
+/* --- any statement --- */
 
-    sqlite3_bind_text(statement, at, text.data, (int)text.len, SQLITE_STATIC);
-    return statement;
+void sqlite_bind(struct sqlite *sqlite, enum sqlite_statement which, int at, struct slice text)
+{
+    const char *data = text.data ? text.data : "";
+
+    sqlite3_bind_text(sqlite->prepared[which], at, data, (int)text.len, SQLITE_STATIC);
 }
 
-/* Runs a statement that gives no rows. */
-static bool run(const struct sqlite *sqlite, enum statement which, struct err *err)
+void sqlite_bind_number(struct sqlite *sqlite, enum sqlite_statement which, int at, int64_t number)
 {
-    sqlite3_stmt *statement = sqlite->prepared[which];
-    bool ok = sqlite3_step(statement) == SQLITE_DONE;
+    sqlite3_bind_int64(sqlite->prepared[which], at, number);
+}
 
-    if (!ok)
+bool sqlite_next(struct sqlite *sqlite, enum sqlite_statement which, bool *row, struct err *err)
+{
+    int code = sqlite3_step(sqlite->prepared[which]);
+
+    *row = code == SQLITE_ROW;
+    if (*row)
+        return true;
+    if (code != SQLITE_DONE)
         fail(sqlite, err);
-    sqlite3_reset(statement);
+    sqlite3_reset(sqlite->prepared[which]);
+    return code == SQLITE_DONE;
+}
+
+void sqlite_reset(struct sqlite *sqlite, enum sqlite_statement which)
+{
+    sqlite3_reset(sqlite->prepared[which]);
+}
+
+struct slice sqlite_text(struct sqlite *sqlite, enum sqlite_statement which, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(sqlite->prepared[which], column);
+    int len = sqlite3_column_bytes(sqlite->prepared[which], column);
+
+    return (struct slice){.data = text, .len = (size_t)len};
+}
+
+int64_t sqlite_number(struct sqlite *sqlite, enum sqlite_statement which, int column)
+{
+    return sqlite3_column_int64(sqlite->prepared[which], column);
+}
+
+bool sqlite_run(struct sqlite *sqlite, enum sqlite_statement which, struct err *err)
+{
+    bool row = false, ok = sqlite_next(sqlite, which, &row, err);
+
+    assert(!row);
     return ok;
 }
 
+/* --- transactions --- */
+
 bool sqlite_begin(struct sqlite *sqlite, struct err *err)
 {
-    return run(sqlite, BEGIN, err);
+    return sqlite_run(sqlite, SQL_BEGIN, err);
 }
 
 bool sqlite_commit(struct sqlite *sqlite, struct err *err)
 {
-    return run(sqlite, COMMIT, err);
+    return sqlite_run(sqlite, SQL_COMMIT, err);
 }
 
 void sqlite_roll_back(struct sqlite *sqlite)
 {
     if (!sqlite3_get_autocommit(sqlite->db))
-        run(sqlite, ROLLBACK, NULL);
+        sqlite_run(sqlite, SQL_ROLLBACK, NULL);
 }
 
 bool sqlite_pulse(struct sqlite *sqlite, struct err *err)
 {
-    return run(sqlite, PULSE, err);
+    return sqlite_run(sqlite, SQL_PULSE, err);
 }
 
 bool sqlite_sweep(struct sqlite *sqlite, int64_t now_ms, int64_t at_most, struct err *err)
 {
-    sqlite3_bind_int64(sqlite->prepared[SWEEP], 1, now_ms);
-    sqlite3_bind_int64(sqlite->prepared[SWEEP], 2, at_most);
-    return run(sqlite, SWEEP, err);
+    sqlite_bind_number(sqlite, SQL_SWEEP, 1, now_ms);
+    sqlite_bind_number(sqlite, SQL_SWEEP, 2, at_most);
+    return sqlite_run(sqlite, SQL_SWEEP, err);
 }
+
+/* --- records --- */
 
 bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *record,
                         struct err *err)
 {
-    sqlite3_stmt *row = bind_text(sqlite, READ_CLAIM, 1, key);
-    int code = sqlite3_step(row);
+    bool row = false;
 
     *record = (struct record){0};
-    if (code == SQLITE_ROW) {
-        const char *owner = (const char *)sqlite3_column_text(row, 1);
-        buf_clear(&sqlite->owner);
-        buf_append(&sqlite->owner,
-                   (struct slice){.data = owner, .len = (size_t)sqlite3_column_bytes(row, 1)});
-        *record = (struct record){
-            .state = (enum record_state)sqlite3_column_int(row, 0),
-            .owner = buf_slice(&sqlite->owner),
-            .since_ms = sqlite3_column_int64(row, 2),
-            .for_ms = sqlite3_column_int64(row, 3),
-            .expires_ms = sqlite3_column_int64(row, 4),
-        };
-    } else if (code != SQLITE_DONE) {
-        fail(sqlite, err);
-    }
-    sqlite3_reset(row);
-    return code == SQLITE_ROW || code == SQLITE_DONE;
+    sqlite_bind(sqlite, SQL_READ_CLAIM, 1, key);
+    if (!sqlite_next(sqlite, SQL_READ_CLAIM, &row, err))
+        return false;
+    if (!row)
+        return true;
+    buf_clear(&sqlite->owner);
+    buf_append(&sqlite->owner, sqlite_text(sqlite, SQL_READ_CLAIM, 1));
+    *record = (struct record){
+        .state = (enum record_state)sqlite_number(sqlite, SQL_READ_CLAIM, 0),
+        .owner = buf_slice(&sqlite->owner),
+        .since_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 2),
+        .for_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 3),
+        .expires_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 4),
+    };
+    sqlite_reset(sqlite, SQL_READ_CLAIM);
+    return true;
 }
 
 bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct record *record,
                          struct err *err)
 {
     if (record->state == RECORD_FREE) {
-        bind_text(sqlite, DROP_CLAIM, 1, key);
-        return run(sqlite, DROP_CLAIM, err);
+        sqlite_bind(sqlite, SQL_DROP_CLAIM, 1, key);
+        return sqlite_run(sqlite, SQL_DROP_CLAIM, err);
     }
     assert(record->owner.len <= OWNER_BYTES_MAX);
-    sqlite3_stmt *row = bind_text(sqlite, WRITE_CLAIM, 1, key);
-    sqlite3_bind_int(row, 2, (int)record->state);
-    bind_text(sqlite, WRITE_CLAIM, 3, record->owner);
-    sqlite3_bind_int64(row, 4, record->since_ms);
-    sqlite3_bind_int64(row, 5, record->for_ms);
-    sqlite3_bind_int64(row, 6, record->expires_ms);
-    return run(sqlite, WRITE_CLAIM, err);
+    sqlite_bind(sqlite, SQL_WRITE_CLAIM, 1, key);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 2, record->state);
+    sqlite_bind(sqlite, SQL_WRITE_CLAIM, 3, record->owner);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 4, record->since_ms);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 5, record->for_ms);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 6, record->expires_ms);
+    return sqlite_run(sqlite, SQL_WRITE_CLAIM, err);
 }
 
 bool sqlite_read_gate(struct sqlite *sqlite, struct slice key, struct gate_record *gate,
                       struct err *err)
 {
+    bool row = false;
+
     *gate = gate_record_new();
-    sqlite3_stmt *row = bind_text(sqlite, READ_GATE, 1, key);
-    int code = sqlite3_step(row);
-    if (code == SQLITE_ROW)
-        *gate = (struct gate_record){
-            .rest_since_ms = sqlite3_column_int64(row, 0),
-            .rest_for_ms = sqlite3_column_int64(row, 1),
-            .parts = sqlite3_column_int64(row, 2),
-            .filled_ms = sqlite3_column_int64(row, 3),
-        };
-    else if (code != SQLITE_DONE)
-        fail(sqlite, err);
-    sqlite3_reset(row);
-    return code == SQLITE_ROW || code == SQLITE_DONE;
+    sqlite_bind(sqlite, SQL_READ_GATE, 1, key);
+    if (!sqlite_next(sqlite, SQL_READ_GATE, &row, err))
+        return false;
+    if (!row)
+        return true;
+    *gate = (struct gate_record){
+        .rest_since_ms = sqlite_number(sqlite, SQL_READ_GATE, 0),
+        .rest_for_ms = sqlite_number(sqlite, SQL_READ_GATE, 1),
+        .parts = sqlite_number(sqlite, SQL_READ_GATE, 2),
+        .filled_ms = sqlite_number(sqlite, SQL_READ_GATE, 3),
+    };
+    sqlite_reset(sqlite, SQL_READ_GATE);
+    return true;
 }
 
 bool sqlite_write_gate(struct sqlite *sqlite, struct slice key, const struct gate_record *gate,
                        struct err *err)
 {
-    sqlite3_stmt *row = bind_text(sqlite, WRITE_GATE, 1, key);
-
-    sqlite3_bind_int64(row, 2, gate->rest_since_ms);
-    sqlite3_bind_int64(row, 3, gate->rest_for_ms);
-    sqlite3_bind_int64(row, 4, gate->parts);
-    sqlite3_bind_int64(row, 5, gate->filled_ms);
-    return run(sqlite, WRITE_GATE, err);
+    sqlite_bind(sqlite, SQL_WRITE_GATE, 1, key);
+    sqlite_bind_number(sqlite, SQL_WRITE_GATE, 2, gate->rest_since_ms);
+    sqlite_bind_number(sqlite, SQL_WRITE_GATE, 3, gate->rest_for_ms);
+    sqlite_bind_number(sqlite, SQL_WRITE_GATE, 4, gate->parts);
+    sqlite_bind_number(sqlite, SQL_WRITE_GATE, 5, gate->filled_ms);
+    return sqlite_run(sqlite, SQL_WRITE_GATE, err);
 }
+
+/* --- opening and closing --- */
 
 static bool execute(const struct sqlite *sqlite, const char *sql, struct err *err)
 {
@@ -242,11 +231,11 @@ static bool check_layout(const struct sqlite *sqlite, bool *empty, struct err *e
         !ask_number(sqlite, "SELECT count(*) FROM sqlite_schema", &tables, err))
         return false;
     *empty = owner == 0 && layout == 0 && tables == 0;
-    if (owner != OURS && !*empty)
+    if (owner != SQL_OURS && !*empty)
         return err_set(err, "the file is another program's database");
-    if (layout != LAYOUT && !*empty)
+    if (layout != SQL_LAYOUT && !*empty)
         return err_set(err, "the file has layout %d, this version of wakegate knows layout %d",
-                       layout, LAYOUT);
+                       layout, SQL_LAYOUT);
     return true;
 }
 
@@ -263,8 +252,8 @@ static bool set_modes(const struct sqlite *sqlite, struct err *err)
 
 static bool prepare(struct sqlite *sqlite, struct err *err)
 {
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        if (sqlite3_prepare_v3(sqlite->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+    for (int i = 0; i < SQL_COUNT; i++)
+        if (sqlite3_prepare_v3(sqlite->db, sqlite_statements[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &sqlite->prepared[i], NULL) != SQLITE_OK)
             return fail(sqlite, err);
     return true;
@@ -282,7 +271,9 @@ static bool open_file(struct sqlite *sqlite, const char *path, struct err *err)
     sqlite3_busy_timeout(sqlite->db, LOCK_WAIT_MS);
     return execute(sqlite, "PRAGMA locking_mode = EXCLUSIVE", err) &&
            check_layout(sqlite, &empty, err) && set_modes(sqlite, err) &&
-           execute(sqlite, "BEGIN IMMEDIATE", err) && (!empty || execute(sqlite, schema, err)) &&
+           execute(sqlite, "BEGIN IMMEDIATE", err) &&
+           (!empty || execute(sqlite, sqlite_schema, err)) &&
+           execute(sqlite, sqlite_threads_schema, err) &&
            execute(sqlite, "UPDATE pulse SET beats = beats + 1; COMMIT", err) &&
            prepare(sqlite, err);
 }
@@ -325,7 +316,7 @@ void sqlite_close(struct sqlite *sqlite)
 {
     if (!sqlite)
         return;
-    for (int i = 0; i < STATEMENT_COUNT; i++)
+    for (int i = 0; i < SQL_COUNT; i++)
         sqlite3_finalize(sqlite->prepared[i]);
     sqlite3_close(sqlite->db);
     buf_release(&sqlite->owner);

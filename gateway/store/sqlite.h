@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sqlite: the store's records as rows of one SQLite file. The only file that knows SQLite.
+ * sqlite: what is stored as rows of one SQLite file. The only file that knows SQLite.
  *
  * One connection, to be used by one thread at a time. Everything blocks. false: SQLite's words are
  * in `err`, the transaction is to be rolled back, and a later one may well work.
@@ -9,6 +9,7 @@
 #define WAKEGATE_STORE_SQLITE_H
 
 #include "gateway/store/record.h"
+#include "gateway/store/sqlite_schema.h"
 
 struct sqlite;
 
@@ -30,6 +31,17 @@ bool sqlite_read_gate(struct sqlite *sqlite, struct slice key, struct gate_recor
                       struct err *err);
 bool sqlite_write_gate(struct sqlite *sqlite, struct slice key, const struct gate_record *gate,
                        struct err *err);
+
+/* Any statement: bind all that it has, then run it, or take its rows one by one. What is bound is
+ * borrowed. After the last row, and after a failure, nothing is left to do; sqlite_reset ends it
+ * earlier. Columns can be read until the next step; columns from 0, places to bind from 1. */
+void sqlite_bind(struct sqlite *sqlite, enum sqlite_statement which, int at, struct slice text);
+void sqlite_bind_number(struct sqlite *sqlite, enum sqlite_statement which, int at, int64_t number);
+bool sqlite_run(struct sqlite *sqlite, enum sqlite_statement which, struct err *err);
+bool sqlite_next(struct sqlite *sqlite, enum sqlite_statement which, bool *row, struct err *err);
+void sqlite_reset(struct sqlite *sqlite, enum sqlite_statement which);
+struct slice sqlite_text(struct sqlite *sqlite, enum sqlite_statement which, int column);
+int64_t sqlite_number(struct sqlite *sqlite, enum sqlite_statement which, int column);
 
 /* Writes something, so that a disk that takes no more writes is seen. */
 bool sqlite_pulse(struct sqlite *sqlite, struct err *err);

@@ -21,6 +21,7 @@
 #include "gateway/core/err.h"
 #include "gateway/core/op.h"
 #include "gateway/core/slice.h"
+#include "gateway/store/task.h"
 
 enum store_verb { STORE_PING, STORE_CLAIM, STORE_SETTLE, STORE_RELEASE, STORE_HOLD };
 
@@ -62,8 +63,7 @@ struct store_op {
     struct err err;
 
     void (*done)(struct op *op); /* the caller's; op.done counts the answer first */
-    struct store_op *next;       /* for the implementation's own queue */
-    uint64_t sent_ms;            /* for the implementation's own time-out */
+    struct store_task task;      /* the implementation's */
 };
 
 /*
@@ -80,7 +80,8 @@ struct store_op {
 struct store;
 
 struct store_impl {
-    const char *scheme; /* "redis", "sqlite", ... before the ':' */
+    const char *scheme;                 /* "redis", "sqlite", ... before the ':' */
+    const struct threads_impl *threads; /* what keeps threads in the same place; NULL: nothing */
 
     /* `url` is checked here: false with a reason that names no password. Does not wait for the
      * store to be reachable. `window_ms`: how long a relayed key is remembered after it was last

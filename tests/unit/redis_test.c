@@ -90,6 +90,38 @@ static void test_many_answers(void **state)
     redis_reader_free(reader);
 }
 
+/* Cut at every place; a length costs nothing. */
+static void test_arrays(void **state)
+{
+    const struct slice bytes = SLICE("*2\r\n*9999999999\r\n$1\r\na\r\n*-1\r\n+b\r\n*0\r\n");
+    const struct {
+        enum redis_kind kind;
+        uint64_t count;
+    } expected[] = {
+        {REDIS_ARRAY, 2}, {REDIS_ARRAY, 9999999999}, {REDIS_TEXT, 0},
+        {REDIS_ARRAY, 0}, {REDIS_TEXT, 0},           {REDIS_ARRAY, 0},
+    };
+
+    (void)state;
+    for (size_t step = 1; step <= bytes.len; step++) {
+        struct redis_reader *reader = redis_reader_new();
+        size_t seen = 0;
+        for (size_t at = 0; at < bytes.len; at += step) {
+            struct redis_reply reply = {.kind = REDIS_TEXT};
+            struct err err;
+            redis_reader_feed(reader, slice_first(slice_from_at(bytes, at), step));
+            while (redis_reader_next(reader, &reply, &err) && reply.kind != REDIS_INCOMPLETE) {
+                assert_int_equal(reply.kind, expected[seen].kind);
+                assert_true(reply.count == expected[seen].count);
+                seen++;
+            }
+            assert_int_equal(reply.kind, REDIS_INCOMPLETE);
+        }
+        assert_int_equal(seen, 6);
+        redis_reader_free(reader);
+    }
+}
+
 static void expect_refused(const char *bytes, size_t times, const char *why)
 {
     struct redis_reader *reader = redis_reader_new();
@@ -111,20 +143,22 @@ static void expect_refused(const char *bytes, size_t times, const char *why)
 static void test_refused(void **state)
 {
     (void)state;
-    expect_refused("*2147483647\r\n", 1, "not asked for");
-    expect_refused("*0\r\n", 1, "not asked for");
+    expect_refused("*-2\r\n", 1, "length is none");
+    expect_refused("*\r\n", 1, "length is none");
+    expect_refused("*1x\r\n", 1, "length is none");
+    expect_refused("*99999999999999999999\r\n", 1, "length is none");
+    expect_refused("*000000000000000000000000000000", 1, "length is none");
     expect_refused("%1\r\n", 1, "not asked for");
     expect_refused("HTTP/1.1 200 OK\r\n", 1, "not asked for");
-    expect_refused("$1000000000\r\n0123456789abcdef", 10000, "more than 65536 bytes");
-    expect_refused("+0123456789abcdef", 10000, "more than 65536 bytes");
+    expect_refused("$1000000000\r\n0123456789abcdef", 100000, "more than 1114112 bytes");
+    expect_refused("+0123456789abcdef", 100000, "more than 1114112 bytes");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_many_answers),
+        cmocka_unit_test(test_command),      cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_many_answers), cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
