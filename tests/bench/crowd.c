@@ -28,7 +28,7 @@
 #include "tests/bench/load.h"
 
 enum {
-    WINDOW = 128, /* on their way in at once; below every server's backlog */
+    WINDOW = 32, /* on their way in at once; below every backlog */
     PER_ADDRESS = 1000,
     ENVELOPE_BYTES = 600,
     BUFFER_BYTES = 2048,

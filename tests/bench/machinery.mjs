@@ -78,10 +78,12 @@ async function freePort() {
   return port
 }
 
-const stored = thread => ({
+const secrets = { told: `${secret}-told`, aside: `${secret}-aside` }
+
+const stored = (thread, variable) => ({
   dialect: 'agentchat',
   handle,
-  secrets: [{ env: 'BENCH_SECRET' }],
+  secrets: [{ env: variable }],
   target: { room: { thread, accept: 'stored' } }
 })
 
@@ -93,32 +95,32 @@ export async function startGateway(program, directory, clients) {
   const config = {
     listen: url.slice('http://'.length),
     store: `sqlite:${path.join(fs.mkdtempSync(path.join(directory, 'store-')), 'wakegate.db')}`,
-    log_level: 'error',
+    log_level: 'warn',
     drain: '0',
     max_connections: clients + 1000,
     connections_per_address: clients,
     rooms: { anonymous: { threads: ['wakes'], rights: ['read'] }, origins: ['*'], max_clients: clients },
-    routes: { told: stored('wakes'), aside: stored('aside') }
+    routes: { told: stored('wakes', 'BENCH_TOLD'), aside: stored('aside', 'BENCH_ASIDE') }
   }
   fs.writeFileSync(file, JSON.stringify(config))
-  const process = new Process([program, 'serve', '--config', file], { BENCH_SECRET: secret })
+  const process = new Process([program, 'serve', '--config', file], { BENCH_TOLD: secrets.told, BENCH_ASIDE: secrets.aside })
   const isReady = () => request(`${url}/readyz`, { method: 'GET' }).then(answer => answer.status === 200, () => false)
   await until(isReady, 'the gateway is ready')
   return { process, url }
 }
 
-const signed = () => framed('agentchat', newWake())
+const signed = route => framed('agentchat', newWake(), { secret: secrets[route] })
 
 /** One wake to the thread of the clients. */
 export async function sendWake(url) {
-  const answer = await request(`${url}/wake/told`, signed())
+  const answer = await request(`${url}/wake/told`, signed('told'))
   if (answer.status !== 200) throw new Error(`the wake was answered ${answer.status} ${answer.text}`)
 }
 
 /** A file for the program `wakes`: wakes to the other thread, each with an id of its own. */
 export function writeWakes(file, count) {
   const texts = Array.from({ length: count }, () => {
-    const { headers, body } = signed()
+    const { headers, body } = signed('aside')
     const fields = { host: 'localhost', ...headers, 'content-length': Buffer.byteLength(body) }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
     const text = `POST /wake/aside HTTP/1.1\r\n${head.join('')}\r\n${body}`
