@@ -55,9 +55,19 @@ static struct option {
     {"--connect-timeout", 45000},
     {"--max-payload", 1000000},
     {"--queue-bytes", 4000000},
+    {"--connections", 5000},
 };
 
-enum { PORT, PING_INTERVAL, PING_TIMEOUT, UPGRADE_TIMEOUT, CONNECT_TIMEOUT, MAX_PAYLOAD, QUEUE };
+enum {
+    PORT,
+    PING_INTERVAL,
+    PING_TIMEOUT,
+    UPGRADE_TIMEOUT,
+    CONNECT_TIMEOUT,
+    MAX_PAYLOAD,
+    QUEUE,
+    CONNECTIONS
+};
 
 static bool read_option(const char *name, const char *text)
 {
@@ -82,7 +92,7 @@ static struct engine_settings engine_settings(void)
         .upgrade_timeout_ms = options[UPGRADE_TIMEOUT].value,
         .max_payload = (size_t)options[MAX_PAYLOAD].value,
         .queue_bytes = (size_t)options[QUEUE].value,
-        .sessions = 5000,
+        .sessions = (unsigned)options[CONNECTIONS].value,
         .origins = origins,
     };
 }
@@ -317,8 +327,8 @@ static bool open_front(struct app *app)
     const struct front_settings settings = {
         .listen = {{address, (size_t)len}},
         .listen_count = 1,
-        .connections = 5000,
-        .connections_per_address = 5000,
+        .connections = (unsigned)options[CONNECTIONS].value,
+        .connections_per_address = (unsigned)options[CONNECTIONS].value,
         .head_ms = 10000,
         .body_ms = 30000,
         .idle_ms = 60000,

@@ -2,7 +2,8 @@
 /*
  * A descriptor is libmicrohttpd's from http_server_add on, but until `closed` is called it is open,
  * so it may be written to and shut down here: that is how a deadline ends a connection. One sweep
- * looks at the deadlines of all connections; it runs only while there are any.
+ * looks at all connections that have a deadline; it runs only while there are any. Those that wait
+ * for an answer, or that left HTTP, cost it nothing.
  */
 #include "gateway/net/connections.h"
 
@@ -23,7 +24,7 @@ enum part { PART_FIRST_HEAD, PART_BODY, PART_ANSWER, PART_NEXT_HEAD };
 
 struct connection {
     struct connections *all;
-    struct connection *next, *before;
+    struct connection *next, **at; /* what the sweep looks at; `at` NULL: not in it */
     struct tally *tally;
     int fd; /* libmicrohttpd's */
     enum part part;
@@ -34,7 +35,7 @@ struct connection {
 struct connections {
     struct turn *turn;
     struct address_quota *quota;
-    struct connection *first;
+    struct connection *first; /* of those with a deadline */
     unsigned count, most;
     uint64_t head_ms, body_ms, next_head_ms;
     struct deadline sweep;
@@ -43,11 +44,43 @@ struct connections {
     uint64_t *gauge, *slow_heads, *slow_bodies, *refused_address, *refused_total;
 };
 
+static void leave_sweep(struct connection *connection)
+{
+    if (!connection->at)
+        return;
+    *connection->at = connection->next;
+    if (connection->next)
+        connection->next->at = connection->at;
+    connection->at = NULL;
+}
+
+static void join_sweep(struct connection *connection)
+{
+    struct connections *all = connection->all;
+
+    if (connection->at)
+        return;
+    connection->next = all->first;
+    connection->at = &all->first;
+    if (connection->next)
+        connection->next->at = &connection->next;
+    else if (!uv_is_active((uv_handle_t *)&all->sweep.timer))
+        deadline_set(&all->sweep, SWEEP_MS);
+    all->first = connection;
+}
+
 static void expect(struct connection *connection, enum part part, uint64_t ms)
 {
     connection->part = part;
     connection->fresh = true;
     connection->due = uv_now(connection->all->turn->loop) + ms;
+    join_sweep(connection);
+}
+
+static void expect_nothing(struct connection *connection)
+{
+    connection->part = PART_ANSWER;
+    leave_sweep(connection);
 }
 
 static void on_head_done(void *owner)
@@ -59,9 +92,7 @@ static void on_head_done(void *owner)
 
 static void on_body_done(void *owner)
 {
-    struct connection *connection = owner;
-
-    connection->part = PART_ANSWER;
+    expect_nothing(owner);
 }
 
 static void on_answered(void *owner)
@@ -76,17 +107,10 @@ static void on_closed(void *owner)
     struct connection *connection = owner;
     struct connections *all = connection->all;
 
-    if (connection->before)
-        connection->before->next = connection->next;
-    else
-        all->first = connection->next;
-    if (connection->next)
-        connection->next->before = connection->before;
+    leave_sweep(connection);
     address_quota_leave(all->quota, connection->tally);
     all->count--;
     *all->gauge = all->count;
-    if (all->count == 0)
-        deadline_clear(&all->sweep);
     free(connection);
 }
 
@@ -105,7 +129,7 @@ const struct http_watch connections_watch = {.head_done = on_head_done,
 /* libmicrohttpd sees it and closes. */
 static void shut_out(struct connection *connection)
 {
-    connection->part = PART_ANSWER;
+    expect_nothing(connection);
     shutdown(connection->fd, SHUT_RDWR);
 }
 
@@ -139,16 +163,17 @@ static void on_sweep(struct deadline *deadline)
 {
     struct connections *all = CONTAINER_OF(deadline, struct connections, sweep);
     uint64_t now = uv_now(all->turn->loop);
+    struct connection *next;
 
-    for (struct connection *connection = all->first; connection; connection = connection->next) {
-        if (connection->part == PART_ANSWER)
-            continue;
+    for (struct connection *connection = all->first; connection; connection = next) {
+        next = connection->next; /* this one may leave */
         if (connection->due <= now)
             end_connection(connection);
         else if (connection->fresh)
             look_for_end(connection);
     }
-    deadline_set(&all->sweep, SWEEP_MS);
+    if (all->first)
+        deadline_set(&all->sweep, SWEEP_MS);
 }
 
 void connections_admit(struct connections *all, struct http_server *server, int fd,
@@ -170,13 +195,8 @@ void connections_admit(struct connections *all, struct http_server *server, int 
     if (peer->any.sa_family != AF_UNIX)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct connection *connection = mem_new(sizeof(*connection));
-    *connection = (struct connection){.all = all, .next = all->first, .tally = tally, .fd = fd};
+    *connection = (struct connection){.all = all, .tally = tally, .fd = fd};
     expect(connection, PART_FIRST_HEAD, all->head_ms);
-    if (connection->next)
-        connection->next->before = connection;
-    else
-        deadline_set(&all->sweep, SWEEP_MS);
-    all->first = connection;
     all->count++;
     *all->gauge = all->count;
     http_server_add(server, fd, &peer->any, peer_len, connection);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "relay/socketio/engine_link.h"
 #include "relay/socketio/engine_polling.h"
 #include "relay/socketio/engine_probe.h"
 
@@ -38,15 +39,23 @@ static void on_dues_closed(struct deadline *deadline)
     op_finish(&engine->ended, engine->turn);
 }
 
+static void on_sockets_closed(struct poll_set *sockets)
+{
+    struct engine *engine = CONTAINER_OF(sockets, struct engine, sockets);
+
+    dues_close(&engine->dues, on_dues_closed);
+}
+
 static void step(struct turn_step *step)
 {
     struct engine *engine = CONTAINER_OF(step, struct engine, step);
 
     sessions_step(engine);
+    links_free_closed(engine);
     if (!engine->closing || engine->links > 0)
         return;
     turn_remove_step(engine->turn, step);
-    dues_close(&engine->dues, on_dues_closed);
+    poll_set_close(&engine->sockets, on_sockets_closed);
 }
 
 void engine_close(struct engine *engine, void (*done)(void *context), void *context)
@@ -88,6 +97,7 @@ struct engine *engine_open(struct turn *turn, const struct engine_settings *sett
     engine->buckets = mem_new(engine->bucket_count * sizeof(*engine->buckets));
     cors_init(&engine->cors, settings->origins);
     dues_open(&engine->dues, turn->loop);
+    poll_set_open(&engine->sockets, turn->loop, link_on_ready);
     set_due(engine, DUE_PING, settings->ping_interval_ms, session_on_due_ping);
     set_due(engine, DUE_PONG, settings->ping_timeout_ms, session_on_due_pong);
     set_due(engine, DUE_UPGRADE, settings->upgrade_timeout_ms, probe_on_due);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The descriptor comes from the HTTP server some time after the handshake was answered; until then
- * what is sent waits. It is watched with uv_poll and read into one buffer that all links share:
- * whoever gets a payload has it for the call only.
+ * what is sent waits. All of an engine's are watched as one set and read into one buffer that all
+ * links share: whoever gets a payload has it for the call only.
  */
 #include "relay/socketio/engine_link.h"
 
@@ -32,9 +32,13 @@ static void free_link(struct link *link)
     turn_want(&engine->step); /* it may be waiting for the last one */
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+void links_free_closed(struct engine *engine)
 {
-    free_link(CONTAINER_OF(handle, struct link, poll));
+    while (engine->closed_links) {
+        struct link *link = engine->closed_links;
+        engine->closed_links = link->next_closed;
+        free_link(link);
+    }
 }
 
 static void detach(struct link *link)
@@ -70,10 +74,12 @@ void link_close(struct link *link, enum websocket_status status)
     if (!link->socket)
         return; /* link_taken will find that it has no session */
     say_goodbye(link, status);
-    uv_poll_stop(&link->poll);
+    poll_set_remove(&link->engine->sockets, http_socket_fd(link->socket));
     http_socket_close(link->socket);
     link->socket = NULL;
-    uv_close((uv_handle_t *)&link->poll, on_poll_closed);
+    link->next_closed = link->engine->closed_links;
+    link->engine->closed_links = link;
+    turn_want(&link->engine->step);
 }
 
 /* `why` ends a session that has nothing else to go on with. */
@@ -89,12 +95,11 @@ static void fail(struct link *link, const char *why, enum websocket_status statu
 
 /* ---- writing ---- */
 
-static void on_poll(uv_poll_t *poll, int status, int events);
-
-static void watch(struct link *link, bool blocked)
+static void watch_writing(struct link *link, bool blocked)
 {
     link->blocked = blocked;
-    uv_poll_start(&link->poll, UV_READABLE | (blocked ? UV_WRITABLE : 0), on_poll);
+    poll_set_change(&link->engine->sockets, http_socket_fd(link->socket),
+                    POLL_SET_READABLE | (blocked ? (unsigned)POLL_SET_WRITABLE : 0), link);
 }
 
 static bool write_out(struct link *link)
@@ -107,7 +112,7 @@ static bool write_out(struct link *link)
     }
     bool blocked = written == QUEUE_PART;
     if (blocked != link->blocked)
-        watch(link, blocked);
+        watch_writing(link, blocked);
     return !blocked;
 }
 
@@ -188,17 +193,15 @@ static void on_readable(struct link *link)
     }
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+void link_on_ready(void *item, unsigned events)
 {
-    struct link *link = CONTAINER_OF(poll, struct link, poll);
+    struct link *link = item;
 
-    if (status < 0) {
-        fail(link, "transport close", WEBSOCKET_NO_STATUS);
+    if (!link->socket) /* closed in this turn */
         return;
-    }
-    if ((events & UV_WRITABLE) && write_out(link))
+    if ((events & POLL_SET_WRITABLE) && link->blocked && write_out(link))
         session_stir(link->session);
-    if ((events & UV_READABLE) && link->session)
+    if ((events & POLL_SET_READABLE) && link->session)
         on_readable(link);
 }
 
@@ -221,7 +224,7 @@ void link_taken(void *context, struct http_socket *socket, struct slice early)
     link->socket = socket;
     bool wanted = socket && link->session;
     if (!wanted ||
-        uv_poll_init(link->engine->turn->loop, &link->poll, http_socket_fd(socket)) != 0) {
+        !poll_set_add(&link->engine->sockets, http_socket_fd(socket), POLL_SET_READABLE, link)) {
         if (socket)
             say_goodbye(link, WEBSOCKET_NO_STATUS);
         if (socket)
@@ -231,7 +234,6 @@ void link_taken(void *context, struct http_socket *socket, struct slice early)
         free_link(link);
         return;
     }
-    watch(link, false);
     session_stir(link->session);
     take_in(link, early);
 }

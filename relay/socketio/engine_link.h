@@ -3,8 +3,8 @@
  * engine_link: one WebSocket of an engine: the transport of a session, or a probe that may become
  * it.
  *
- * An idle link has no buffer; its memory is what matters when thousands wait in a room. It frees
- * itself, some time after link_close, so a session only ever forgets it.
+ * An idle link has no buffer; its memory is what matters when thousands wait in a room. It is freed
+ * by the engine's step after link_close, so a session only ever forgets it.
  */
 #ifndef WAKEGATE_RELAY_SOCKETIO_ENGINE_LINK_H
 #define WAKEGATE_RELAY_SOCKETIO_ENGINE_LINK_H
@@ -17,7 +17,7 @@ struct link {
     struct http_socket *socket;     /* NULL: the 101 is not out yet, or closed */
     struct websocket_reader reader;
     struct queue out;
-    uv_poll_t poll;
+    struct link *next_closed;
     struct due due; /* the end of a probe's patience */
     bool blocked;   /* waiting until it can be written to */
 };
@@ -36,5 +36,9 @@ size_t link_waiting(const struct link *link);
 
 /* Says so to the client, when that is still possible, and lets go of it. */
 void link_close(struct link *link, enum websocket_status status);
+
+/* For the engine: an event of its sockets, and what its step does after the sessions'. */
+void link_on_ready(void *link, unsigned events);
+void links_free_closed(struct engine *engine);
 
 #endif

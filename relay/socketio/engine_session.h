@@ -11,6 +11,7 @@
 #ifndef WAKEGATE_RELAY_SOCKETIO_ENGINE_SESSION_H
 #define WAKEGATE_RELAY_SOCKETIO_ENGINE_SESSION_H
 
+#include "gateway/net/poll_set.h"
 #include "relay/socketio/engine.h"
 #include "relay/socketio/engine_cors.h"
 #include "relay/socketio/engine_dues.h"
@@ -34,6 +35,8 @@ struct engine {
     size_t bucket_count;    /* a power of two */
     unsigned sessions;      /* in the buckets */
     unsigned links;         /* not freed yet */
+    struct link *closed_links;
+    struct poll_set sockets; /* of the links */
     struct dues dues;
     struct turn_step step;
     struct engine_session *stirred, *stirred_last;

@@ -45,9 +45,9 @@ static void fail_client(struct socketio_client *client, const char *why)
     engine_end(client->session);
 }
 
-static void client_due(struct deadline *deadline)
+static void client_due(struct due *due)
 {
-    struct socketio_client *client = CONTAINER_OF(deadline, struct socketio_client, deadline);
+    struct socketio_client *client = CONTAINER_OF(due, struct socketio_client, due);
 
     fail_client(client, client->sockets ? "attachment timeout" : "connect timeout");
 }
@@ -55,12 +55,12 @@ static void client_due(struct deadline *deadline)
 static void watch_client(struct socketio_client *client)
 {
     bool wanted = !client->sockets || client->assembly.attachments;
-    bool running = uv_is_active((uv_handle_t *)&client->deadline.timer);
+    struct dues *dues = &client->server->dues;
 
-    if (wanted && !running)
-        deadline_set(&client->deadline, (uint64_t)client->server->connect_timeout_ms);
-    if (!wanted && running)
-        deadline_clear(&client->deadline);
+    if (wanted && !client->due.in)
+        due_set(dues, &client->due, &dues->lists[0]);
+    if (!wanted)
+        due_clear(&client->due);
 }
 
 /* ---- what a client sends */
@@ -214,14 +214,8 @@ static void *on_opened(void *context, struct engine_session *session, const stru
     client->server = context;
     client->session = session;
     client->handshake = handshake_new(request);
-    deadline_open(&client->deadline, client->server->turn->loop, client_due);
     watch_client(client);
     return client;
-}
-
-static void client_closed(struct deadline *deadline)
-{
-    free(CONTAINER_OF(deadline, struct socketio_client, deadline));
 }
 
 static void on_closed(void *user, const char *why)
@@ -234,7 +228,8 @@ static void on_closed(void *user, const char *why)
         socketio_socket_end(client->sockets, client->why);
     assembly_clear(&client->assembly);
     handshake_free(client->handshake);
-    deadline_close(&client->deadline, client_closed);
+    due_clear(&client->due);
+    free(client);
 }
 
 static void end_leaving(struct turn_step *step)
@@ -260,25 +255,33 @@ struct socketio *socketio_open(struct turn *turn, const struct socketio_settings
     *server = (struct socketio){
         .turn = turn,
         .namespaces = namespaces,
-        .connect_timeout_ms = settings->connect_timeout_ms,
+        .dues.lists[0] = {.ms = (uint64_t)settings->connect_timeout_ms, .late = client_due},
         .max_payload = settings->engine.max_payload,
         .acks_pending = settings->acks_pending,
         .leave = {.run = end_leaving},
     };
+    dues_open(&server->dues, turn->loop);
     turn_add_early_step(turn, &server->leave);
     server->engine = engine_open(turn, &settings->engine, &events, server);
     return server;
 }
 
+static void dues_closed(struct deadline *deadline)
+{
+    struct socketio *server = CONTAINER_OF(deadline, struct socketio, dues.timer);
+    void (*closed)(void *context) = server->closed;
+    void *context = server->context;
+
+    free(server);
+    closed(context);
+}
+
 static void engine_closed(void *context)
 {
     struct socketio *server = context;
-    void (*closed)(void *closed_context) = server->closed;
-    void *closed_context = server->context;
 
     turn_remove_step(server->turn, &server->leave);
-    free(server);
-    closed(closed_context);
+    dues_close(&server->dues, dues_closed);
 }
 
 void socketio_close(struct socketio *server, void (*done)(void *context), void *context)

@@ -9,6 +9,7 @@
 
 #include "gateway/core/deadline.h"
 #include "relay/socketio/assembly.h"
+#include "relay/socketio/engine_dues.h"
 #include "relay/socketio/handshake.h"
 #include "relay/socketio/socketio.h"
 
@@ -16,7 +17,7 @@ struct socketio {
     struct turn *turn;
     struct engine *engine;
     const struct socketio_namespace *const *namespaces;
-    int64_t connect_timeout_ms;
+    struct dues dues; /* its one list is of clients */
     size_t max_payload;
     unsigned acks_pending;
     struct turn_step leave;          /* ends the sockets that leave */
@@ -31,7 +32,7 @@ struct socketio_client { /* one session of the engine */
     struct handshake *handshake;
     struct assembly assembly;
     struct socketio_socket *sockets; /* one for each namespace that it is in */
-    struct deadline deadline;        /* for being in a namespace, or for an announced attachment */
+    struct due due;                  /* to be in a namespace, or to send an announced attachment */
     const char *why;                 /* the server ends it, for this reason; NULL: it does not */
 };
 
