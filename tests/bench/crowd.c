@@ -2,34 +2,30 @@
 /*
  * crowd: many idle WebSocket clients of one server, for the benchmarks.
  *
- *   crowd <port> <path> <ws | socketio> <clients>
+ *   crowd <port> <path> <ws | socketio | thread> <clients>
  *
- * It connects them, WINDOW at a time, from several loopback addresses; with `socketio` each also
- * enters the namespace "/". When the last is in, it prints a line of JSON with how many they are
- * and how long it took. Then it stays, answers the server's pings, and obeys lines on its standard
- * input:
+ * It connects them, WINDOW at a time, from several loopback addresses; with `socketio` each enters
+ * the namespace "/", and with `thread` then joins the thread "wakes". When the last is in, it
+ * prints a line of JSON with how many they are and how long it took. Then it stays, answers the
+ * server's pings, and obeys lines on its standard input:
  *
- *   tell   one client sends an envelope that the server is to send to all; prints how long it took
- *          from sending until the first client had it, and until the last
+ *   tell     one client sends an envelope that the server is to send to all
+ *   expect   somebody else lets the server send something to all; prints "expecting" first
  *
- * It leaves when its input ends. Anything that is not as it should be ends it with a word on why
- * and exit code 1. One thread, so that it costs a server on the same machine as little as possible.
+ * After both it prints how long it took from then until the first client had it, and until the
+ * last: an envelope, or in a thread the end of a run. It leaves when its input ends. One thread,
+ * which costs a server on the same machine as little as possible.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/bench/load.h"
 
 enum {
     WINDOW = 128, /* on their way in at once; below every server's backlog */
@@ -40,7 +36,8 @@ enum {
     PATIENCE_MS = 60000
 };
 
-enum stage { SHAKING, OPENING, ENTERING, IN };
+enum speaks { SPEAKS_WS, SPEAKS_SOCKETIO, SPEAKS_THREAD };
+enum stage { SHAKING, OPENING, ENTERING, JOINING, IN };
 
 struct client {
     int fd;
@@ -55,40 +52,13 @@ struct crowd {
     const char *path;
     char request[1024];
     size_t request_len;
-    bool socketio;
+    enum speaks speaks;
     struct client *clients;
     unsigned wanted, begun, in, told;
     int epoll;
 };
 
-__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    fprintf(stderr, "crowd: ");
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\n");
-    va_end(arguments);
-    exit(1);
-}
-
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* ---- sending ---- */
-
-/* What is sent is small next to a socket's buffer. */
-static void send_all(const struct client *client, const char *bytes, size_t len)
-{
-    if (send(client->fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len)
-        fail("sending failed: %s", strerror(errno));
-}
 
 /* One text frame; the mask is four zeros, which changes nothing. */
 static void send_text(const struct client *client, const char *text)
@@ -97,7 +67,7 @@ static void send_text(const struct client *client, const char *text)
     size_t len = strlen(text), at = 2;
 
     if (len > BUFFER_BYTES - 8)
-        fail("a text too long to send");
+        load_fail("a text too long to send");
     frame[1] = (unsigned char)(0x80 | (len < 126 ? len : 126));
     if (len >= 126) {
         frame[at++] = (unsigned char)(len >> 8);
@@ -105,29 +75,10 @@ static void send_text(const struct client *client, const char *text)
     }
     at += 4;
     memcpy(frame + at, text, len);
-    send_all(client, (const char *)frame, at + len);
+    load_send(client->fd, (const char *)frame, at + len);
 }
 
 /* ---- connecting ---- */
-
-/* A socket with an address of its own, not connected yet. */
-static int open_from(unsigned address)
-{
-    const int on = 1;
-    const struct linger none = {.l_onoff = 1}; /* no port is held after the end */
-    const struct sockaddr_in own = {.sin_family = AF_INET,
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + address)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        fail("no socket: %s", strerror(errno));
-    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
-    if (bind(fd, (const struct sockaddr *)&own, sizeof(own)) != 0)
-        fail("cannot bind a socket: %s", strerror(errno));
-    return fd;
-}
 
 /* What a browser sends. */
 static void write_request(struct crowd *crowd)
@@ -152,7 +103,7 @@ static void write_request(struct crowd *crowd)
                        crowd->path, port, port);
 
     if (len < 0 || (size_t)len >= sizeof(crowd->request))
-        fail("a path too long to ask for");
+        load_fail("a path too long to ask for");
     crowd->request_len = (size_t)len;
 }
 
@@ -162,11 +113,10 @@ static void begin(struct crowd *crowd)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = client};
 
     crowd->begun++;
-    if (connect(client->fd, (const struct sockaddr *)&crowd->server, sizeof(crowd->server)) != 0)
-        fail("cannot connect: %s", strerror(errno));
+    load_connect(client->fd, &crowd->server);
     if (epoll_ctl(crowd->epoll, EPOLL_CTL_ADD, client->fd, &event) != 0)
-        fail("cannot watch a socket: %s", strerror(errno));
-    send_all(client, crowd->request, crowd->request_len);
+        load_fail("cannot watch a socket: %s", strerror(errno));
+    load_send(client->fd, crowd->request, crowd->request_len);
 }
 
 static void come_in(struct crowd *crowd, struct client *client)
@@ -187,11 +137,11 @@ static size_t take_head(struct crowd *crowd, struct client *client)
     if (!end)
         return 0;
     if (client->len < 12 || memcmp(client->bytes, "HTTP/1.1 101", 12) != 0)
-        fail("no handshake: %.*s", (int)client->len, client->bytes);
-    if (crowd->socketio)
-        client->stage = OPENING;
-    else
+        load_fail("no handshake: %.*s", (int)client->len, client->bytes);
+    if (crowd->speaks == SPEAKS_WS)
         come_in(crowd, client);
+    else
+        client->stage = OPENING;
     return (size_t)(end + 4 - client->bytes);
 }
 
@@ -200,20 +150,45 @@ static bool begins(const char *payload, size_t len, const char *with)
     return len >= strlen(with) && memcmp(payload, with, strlen(with)) == 0;
 }
 
-static void on_text(struct crowd *crowd, struct client *client, const char *payload, size_t len)
+/* A step on the way in, where one text follows from another. */
+static void go_on(struct crowd *crowd, struct client *client, const char *payload, size_t len)
 {
-    if (crowd->socketio && len == 1 && payload[0] == '2') {
-        send_text(client, "3");
-    } else if (client->stage == OPENING && begins(payload, len, "0{")) {
+    bool thread = crowd->speaks == SPEAKS_THREAD;
+
+    if (client->stage == OPENING && begins(payload, len, "0{")) {
         client->stage = ENTERING;
         send_text(client, "40");
     } else if (client->stage == ENTERING && begins(payload, len, "40{")) {
+        client->stage = JOINING;
+        if (!thread)
+            come_in(crowd, client);
+    } else if (client->stage == JOINING && begins(payload, len, "42[\"protocol:hello\",")) {
+        send_text(client, "420[\"thread:messages\",{\"threadId\":\"wakes\"}]");
+    } else if (client->stage == JOINING && begins(payload, len, "430[{\"ok\":true,")) {
         come_in(crowd, client);
+    } else {
+        load_fail("a surprise on the way in: %.*s", (int)len, payload);
+    }
+}
+
+static bool is_news(const struct crowd *crowd, const char *payload, size_t len)
+{
+    static const char end[] = "\"RUN_FINISHED\"";
+
+    if (crowd->speaks == SPEAKS_THREAD)
+        return memmem(payload, len, end, sizeof(end) - 1) != NULL;
+    return len >= ENVELOPE_BYTES;
+}
+
+static void on_text(struct crowd *crowd, struct client *client, const char *payload, size_t len)
+{
+    if (crowd->speaks != SPEAKS_WS && len == 1 && payload[0] == '2') {
+        send_text(client, "3");
     } else if (client->stage != IN) {
-        fail("a surprise on the way in: %.*s", (int)len, payload);
-    } else if (len >= ENVELOPE_BYTES) {
+        go_on(crowd, client, payload, len);
+    } else if (is_news(crowd, payload, len)) {
         if (client->told)
-            fail("a client was told twice");
+            load_fail("a client was told twice");
         client->told = true;
         crowd->told++;
     }
@@ -234,7 +209,7 @@ static size_t take_frame(struct crowd *crowd, struct client *client)
         len = (size_t)head[2] << 8 | head[3];
     }
     if (head[0] != 0x81 || len > BUFFER_BYTES - 4)
-        fail("a frame that begins with %02x %02x", head[0], head[1]);
+        load_fail("a frame that begins with %02x %02x", head[0], head[1]);
     if (client->len < at + len)
         return 0;
     on_text(crowd, client, client->bytes + at, len);
@@ -250,7 +225,7 @@ static void on_readable(struct crowd *crowd, struct client *client)
     if (len < 0 && errno == EAGAIN)
         return;
     if (len <= 0)
-        fail("the server closed a connection: %s", len < 0 ? strerror(errno) : "end");
+        load_fail("the server closed a connection: %s", len < 0 ? strerror(errno) : "end");
     client->len += (size_t)len;
     while (used > 0 && client->len > 0) {
         used = client->stage == SHAKING ? take_head(crowd, client) : take_frame(crowd, client);
@@ -281,21 +256,21 @@ static bool turn(struct crowd *crowd, int wait_ms)
 static void turn_awake(struct crowd *crowd, double began)
 {
     turn(crowd, 0);
-    if (now_ms() - began > PATIENCE_MS)
-        fail("waited in vain: %u of %u are in, %u were told", crowd->in, crowd->wanted,
-             crowd->told);
+    if (load_now_ms() - began > PATIENCE_MS)
+        load_fail("waited in vain: %u of %u are in, %u were told", crowd->in, crowd->wanted,
+                  crowd->told);
 }
 
 static void gather(struct crowd *crowd)
 {
     for (unsigned i = 0; i < crowd->wanted; i++)
-        crowd->clients[i].fd = open_from(i / PER_ADDRESS);
-    double began = now_ms();
+        crowd->clients[i].fd = load_socket(i / PER_ADDRESS);
+    double began = load_now_ms();
     for (int i = 0; i < WINDOW && crowd->begun < crowd->wanted; i++)
         begin(crowd);
     while (crowd->in < crowd->wanted)
         turn_awake(crowd, began);
-    printf("{\"clients\":%u,\"ms\":%.1f}\n", crowd->in, now_ms() - began);
+    printf("{\"clients\":%u,\"ms\":%.1f}\n", crowd->in, load_now_ms() - began);
     fflush(stdout);
 }
 
@@ -310,26 +285,45 @@ static void write_envelope(char envelope[static ENVELOPE_BYTES + 1])
     memcpy(envelope + ENVELOPE_BYTES - 2, "\"}", 3);
 }
 
-static void tell(struct crowd *crowd)
+static void forget_news(struct crowd *crowd)
 {
-    char envelope[ENVELOPE_BYTES + 1], event[BUFFER_BYTES];
-    double first = 0;
-
-    write_envelope(envelope);
-    snprintf(event, sizeof(event), "42[\"broadcast\",%s]", envelope);
     for (unsigned i = 0; i < crowd->wanted; i++)
         crowd->clients[i].told = false;
     crowd->told = 0;
-    double began = now_ms();
-    send_text(&crowd->clients[0], crowd->socketio ? event : envelope);
+}
+
+static void await_news(struct crowd *crowd, double began)
+{
+    double first = 0;
+
     while (crowd->told < crowd->wanted) {
         turn_awake(crowd, began);
         if (first == 0 && crowd->told > 0)
-            first = now_ms() - began;
+            first = load_now_ms() - began;
     }
     printf("{\"told\":%u,\"first_ms\":%.2f,\"last_ms\":%.2f}\n", crowd->told, first,
-           now_ms() - began);
+           load_now_ms() - began);
     fflush(stdout);
+}
+
+static void tell(struct crowd *crowd)
+{
+    char envelope[ENVELOPE_BYTES + 1], event[BUFFER_BYTES];
+
+    write_envelope(envelope);
+    snprintf(event, sizeof(event), "42[\"broadcast\",%s]", envelope);
+    forget_news(crowd);
+    double began = load_now_ms();
+    send_text(&crowd->clients[0], crowd->speaks == SPEAKS_WS ? envelope : event);
+    await_news(crowd, began);
+}
+
+static void expect(struct crowd *crowd)
+{
+    forget_news(crowd);
+    printf("expecting\n");
+    fflush(stdout);
+    await_news(crowd, load_now_ms());
 }
 
 static void obey(struct crowd *crowd)
@@ -339,47 +333,46 @@ static void obey(struct crowd *crowd)
     ssize_t len = 1;
 
     if (epoll_ctl(crowd->epoll, EPOLL_CTL_ADD, STDIN_FILENO, &event) != 0)
-        fail("cannot watch the standard input: %s", strerror(errno));
+        load_fail("cannot watch the standard input: %s", strerror(errno));
     while (len > 0) {
         if (!turn(crowd, -1))
             continue;
         len = read(STDIN_FILENO, line, sizeof(line));
         if (len > 0 && begins(line, (size_t)len, "tell\n"))
             tell(crowd);
+        else if (len > 0 && begins(line, (size_t)len, "expect\n"))
+            expect(crowd);
         else if (len > 0)
-            fail("no such command: %.*s", (int)len, line);
+            load_fail("no such command: %.*s", (int)len, line);
     }
 }
 
-static unsigned number(const char *text, unsigned long most)
+static enum speaks read_speaks(const char *word)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
+    static const char *const words[] = {
+        [SPEAKS_WS] = "ws", [SPEAKS_SOCKETIO] = "socketio", [SPEAKS_THREAD] = "thread"};
 
-    if (*end || value == 0 || value > most)
-        fail("no number from 1 to %lu: %s", most, text);
-    return (unsigned)value;
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(word, words[i]) == 0)
+            return (enum speaks)i;
+    load_fail("nobody speaks %s", word);
 }
 
 int main(int argc, char **argv)
 {
-    struct crowd crowd = {.server = {.sin_family = AF_INET}};
-    struct rlimit limit;
+    struct crowd crowd = {0};
 
     if (argc != 5)
-        fail("usage: crowd <port> <path> <ws | socketio> <clients>");
-    crowd.server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    crowd.server.sin_port = htons((uint16_t)number(argv[1], 65535));
+        load_fail("usage: crowd <port> <path> <ws | socketio | thread> <clients>");
+    crowd.server = load_server(argv[1]);
     crowd.path = argv[2];
-    crowd.socketio = strcmp(argv[3], "socketio") == 0;
-    crowd.wanted = number(argv[4], 200000);
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    crowd.speaks = read_speaks(argv[3]);
+    crowd.wanted = load_number(argv[4], 200000);
+    load_raise_limit();
     crowd.clients = calloc(crowd.wanted, sizeof(crowd.clients[0]));
     crowd.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!crowd.clients || crowd.epoll < 0)
-        fail("cannot begin: %s", strerror(errno));
+        load_fail("cannot begin: %s", strerror(errno));
     write_request(&crowd);
     gather(&crowd);
     obey(&crowd);

@@ -4,8 +4,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
+import net from 'node:net'
 import os from 'node:os'
+import path from 'node:path'
 import readline from 'node:readline'
+import { request } from '../e2e/http.mjs'
+import { until } from '../e2e/until.mjs'
+import { framed, handle, newWake, secret } from '../e2e/wakes.mjs'
 
 /** How many descriptors a process here may have. */
 export const descriptors = () => {
@@ -18,11 +23,11 @@ export const machine = () => `${os.cpus().length} x ${os.cpus()[0].model.trim()}
 /** The version of a package of this directory. */
 export const version = name => JSON.parse(fs.readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url))).version
 
-/** A process that tells lines and, at its end, is told to end and must end well. */
+/** A process that tells lines and is ended by closing its input, or with a signal. */
 export class Process {
-  constructor(words, { env = {}, stderr = 'inherit' } = {}) {
-    this.name = words.slice(0, 2).join(' ')
-    this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', stderr], env: { ...process.env, ...env } })
+  constructor(words, env = {}) {
+    this.name = words.map(word => path.basename(word)).join(' ')
+    this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })
     this.over = once(this.child, 'exit')
     this.lines = readline.createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
@@ -51,32 +56,98 @@ export class Process {
     return each.reduce((sum, ns) => sum + ns, 0) / 1e6
   }
 
-  async end() {
+  async end(signal) {
     this.child.stdin.end()
-    this.child.kill('SIGTERM')
-    await this.over
+    if (signal) this.child.kill(signal)
+    const [code] = await this.over
+    if (code !== 0) throw new Error(`${this.name} ended with ${code}`)
   }
 }
 
-/** Clients of the server at `url`; `in` is what they told when all were in. */
+/** A server that prints where it listens: { process, url }. */
+export async function startServer(words) {
+  const process = new Process(words)
+  return { process, url: await process.line() }
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+const stored = thread => ({
+  dialect: 'agentchat',
+  handle,
+  secrets: [{ env: 'BENCH_SECRET' }],
+  target: { room: { thread, accept: 'stored' } }
+})
+
+/** The program itself, with room for so many clients: { process, url }. A wake to the route `told`
+ * goes to the thread that they join, one to `aside` to a thread that they do not. */
+export async function startGateway(program, directory, clients) {
+  const url = `http://127.0.0.1:${await freePort()}`
+  const file = path.join(directory, 'wakegate.json')
+  const config = {
+    listen: url.slice('http://'.length),
+    store: `sqlite:${path.join(fs.mkdtempSync(path.join(directory, 'store-')), 'wakegate.db')}`,
+    log_level: 'error',
+    drain: '0',
+    max_connections: clients + 1000,
+    connections_per_address: clients,
+    rooms: { anonymous: { threads: ['wakes'], rights: ['read'] }, origins: ['*'], max_clients: clients },
+    routes: { told: stored('wakes'), aside: stored('aside') }
+  }
+  fs.writeFileSync(file, JSON.stringify(config))
+  const process = new Process([program, 'serve', '--config', file], { BENCH_SECRET: secret })
+  const isReady = () => request(`${url}/readyz`, { method: 'GET' }).then(answer => answer.status === 200, () => false)
+  await until(isReady, 'the gateway is ready')
+  return { process, url }
+}
+
+const signed = () => framed('agentchat', newWake())
+
+/** One wake to the thread of the clients. */
+export async function sendWake(url) {
+  const answer = await request(`${url}/wake/told`, signed())
+  if (answer.status !== 200) throw new Error(`the wake was answered ${answer.status} ${answer.text}`)
+}
+
+/** A file for the program `wakes`: wakes to the other thread, each with an id of its own. */
+export function writeWakes(file, count) {
+  const texts = Array.from({ length: count }, () => {
+    const { headers, body } = signed()
+    const fields = { host: 'localhost', ...headers, 'content-length': Buffer.byteLength(body) }
+    const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    const text = `POST /wake/aside HTTP/1.1\r\n${head.join('')}\r\n${body}`
+    return `${Buffer.byteLength(text)}\n${text}`
+  })
+  fs.writeFileSync(file, texts.join(''))
+}
+
+/** Idle clients of a server. */
 export class Crowd {
-  constructor(program, url, { path, speaks }, count) {
-    this.process = new Process([program, new URL(url).port, path, speaks, String(count)])
+  constructor(program, url, { path: where, speaks }, count) {
+    this.process = new Process([program, new URL(url).port, where, speaks, String(count)])
   }
 
   async gathered() {
     return JSON.parse(await this.process.line())
   }
 
-  /** One sends an envelope to all. */
-  async tell() {
-    this.process.say('tell')
+  /** One of them sends an envelope to all; with `send` something else lets the server do that. */
+  async told(send) {
+    this.process.say(send ? 'expect' : 'tell')
+    if (send) {
+      await this.process.line()
+      await send()
+    }
     return JSON.parse(await this.process.line())
   }
 
-  async leave() {
-    this.process.child.stdin.end()
-    const [code] = await this.process.over
-    if (code !== 0) throw new Error(`the crowd ended with ${code}`)
+  leave() {
+    return this.process.end()
   }
 }

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// rooms: many idle WebSocket clients on one process, then one envelope to all of them; wakegate's
-// Socket.IO server beside npm ws and npm socket.io, in turns. Prints a table of medians, the same as
-// JSON, and which goals are met: speed is told, not asserted; it fails when something does not work.
+// rooms: many idle WebSocket clients on one process, then one envelope to all of them: wakegate
+// beside npm ws and npm socket.io, in turns. Then wakes to a gateway with and without such clients.
+// Prints a table of medians, which goals are met, and the same as JSON. Speed is told, not asserted:
+// it fails only when something does not work.
 //
 //   node rooms.mjs --build <directory> [--clients 10000] [--rounds 5] [--json <file>]
 //
-// A WebSocket client is in when its handshake was answered; a Socket.IO client when it has been told
-// its session and its CONNECT to "/" was answered too. Memory is what the server's resident set grew
-// by from before the clients until they are idle. "cpu" is the server's own, kernel included.
+//   wakegate, WebSocket   the Engine.IO server: a client is in when its handshake was answered
+//   wakegate, Socket.IO   the Socket.IO server with a small application: a client is in when its
+//                         CONNECT was answered too
+//   wakegate serve        the whole program: a client is in when it has joined a thread; what it is
+//                         told is a wake, which is five envelopes and goes through the store
+//   ws                    in when its handshake was answered
+//   socket.io             as wakegate, Socket.IO
+//
+// Memory is what the server's resident set grew by from before the clients until they are idle.
+// "cpu" is the server's own time for each client, the kernel's part included.
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { pause } from '../e2e/until.mjs'
-import { medians, table } from './figures.mjs'
-import { Crowd, Process, descriptors, machine, version } from './machinery.mjs'
+import { median, medians, table } from './figures.mjs'
+import { Crowd, Process, descriptors, machine, sendWake, startGateway, startServer, version, writeWakes } from './machinery.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -28,70 +37,117 @@ const here = name => new URL(name, import.meta.url).pathname
 const rounds = Number(options.rounds)
 const spare = 2000 // descriptors of a server that are no client's
 const clients = Math.min(Number(options.clients), descriptors() - spare)
-const envelopes = 3
-const settleMs = 2000
+const envelopes = 3 // in each round
+const settleMs = 1500
 const firstClients = 100 // they come and go before anything is measured
+const wakes = { count: 6000, connections: 32 }
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'wakegate-bench-'))
+process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
+
+// ---- clients
 
 const engine = { path: '/engine.io/?EIO=4&transport=websocket', speaks: 'ws' }
 const socketio = { path: '/socket.io/?EIO=4&transport=websocket', speaks: 'socketio' }
-const app = [own('socketio_app'), '--connections', '50000']
-const servers = [
-  { name: 'wakegate, WebSocket', words: app, ...engine, silent: true },
-  { name: 'wakegate, Socket.IO', words: app, ...socketio },
-  { name: 'ws', words: [process.execPath, here('ws_server.mjs')], path: '/', speaks: 'ws' },
-  { name: 'socket.io', words: [process.execPath, here('socketio_server.mjs')], ...socketio }
-]
+const thread = { ...socketio, speaks: 'thread' }
+const app = () => startServer([own('socketio_app'), '--connections', '50000'])
+const npm = file => () => startServer([process.execPath, here(file)])
+const gateway = () => startGateway(path.join(options.build, 'wakegate'), scratch, clients)
+const servers = {
+  'wakegate, WebSocket': { start: app, ...engine, silent: true },
+  'wakegate, Socket.IO': { start: app, ...socketio },
+  'wakegate serve': { start: gateway, ...thread, send: sendWake },
+  ws: { start: npm('ws_server.mjs'), path: '/', speaks: 'ws' },
+  'socket.io': { start: npm('socketio_server.mjs'), ...socketio }
+}
+
+async function gather(server, url, count) {
+  const crowd = new Crowd(own('crowd'), url, server, count)
+  return { crowd, ...(await crowd.gathered()) }
+}
 
 async function visit(server, url) {
-  const crowd = new Crowd(own('crowd'), url, server, firstClients)
-  await crowd.gathered()
+  const { crowd } = await gather(server, url, firstClients)
   await crowd.leave()
   await pause(settleMs / 4)
 }
 
-async function tellAll(crowd, process) {
+async function tellAll(server, url, crowd, running) {
   const told = []
   for (let i = 0; i < envelopes; i++) {
-    const before = process.busy()
-    const { last_ms: ms } = await crowd.tell()
-    told.push({ lastMs: ms, tellCpuUs: ((process.busy() - before) * 1000) / clients })
+    const before = running.busy()
+    const { last_ms: lastMs } = await crowd.told(server.send && (() => server.send(url)))
+    told.push({ lastMs, toldCpuUs: ((running.busy() - before) * 1000) / clients })
     await pause(settleMs / 10)
   }
   return medians(told)
 }
 
 async function measure(server) {
-  const process = new Process(server.words)
-  const url = await process.line()
+  const { process: running, url } = await server.start()
   await visit(server, url)
-  const before = { bytes: process.resident(), ms: process.busy() }
-  const crowd = new Crowd(own('crowd'), url, server, clients)
-  const { ms } = await crowd.gathered()
-  const cpu = process.busy() - before.ms
+  const before = { bytes: running.resident(), ms: running.busy() }
+  const { crowd, ms } = await gather(server, url, clients)
+  const cpu = running.busy() - before.ms
   await pause(settleMs)
-  const bytes = process.resident() - before.bytes
-  const told = server.silent ? {} : await tellAll(crowd, process)
+  const bytes = running.resident() - before.bytes
+  const told = server.silent ? {} : await tellAll(server, url, crowd, running)
   await crowd.leave()
-  await process.end()
+  await running.end('SIGTERM')
   return { perSecond: (clients * 1000) / ms, connectCpuUs: (cpu * 1000) / clients, bytesPerClient: bytes / clients, ...told }
 }
 
-/** Each server in each round, so that what else the machine does falls on all alike. */
+/** Each server in each round, so that whatever else the machine does falls on all alike. */
 async function measureAll() {
-  const measured = new Map(servers.map(server => [server.name, []]))
-  for (let round = 0; round < rounds; round++) for (const server of servers) measured.get(server.name).push(await measure(server))
-  return Object.fromEntries([...measured].map(([name, each]) => [name, medians(each)]))
+  const measured = Object.fromEntries(Object.keys(servers).map(name => [name, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const [name, server] of Object.entries(servers)) measured[name].push(await measure(server))
+  return Object.fromEntries(Object.entries(measured).map(([name, each]) => [name, medians(each)]))
 }
 
-function judge(results) {
-  const { ws, 'wakegate, WebSocket': bare, 'wakegate, Socket.IO': room } = results
-  const goal = (what, value, limit, met) => ({ goal: what, value, limit, met })
-  const most = (what, value, limit) => goal(what, value, limit, value <= limit)
-  const least = (what, value, limit) => goal(what, value, limit, value >= limit)
+// ---- wakes beside them
+
+async function takeIn(running, url) {
+  const file = path.join(scratch, 'wakes')
+  writeWakes(file, wakes.count)
+  const before = running.busy()
+  const load = new Process([own('wakes'), new URL(url).port, file, String(wakes.connections)])
+  const { answers, ms } = JSON.parse(await load.line())
+  await load.end()
+  return { perSecond: (answers * 1000) / ms, cpuUs: ((running.busy() - before) * 1000) / answers }
+}
+
+/** On one process, in turns: without clients, and beside all of them idle. */
+async function measureIntake() {
+  const { process: running, url } = await gateway()
+  const alone = []
+  const beside = []
+  await takeIn(running, url)
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await takeIn(running, url))
+    const { crowd } = await gather(thread, url, clients)
+    await pause(settleMs)
+    beside.push(await takeIn(running, url))
+    await crowd.leave()
+    await pause(settleMs)
+  }
+  await running.end('SIGTERM')
+  const ratio = median(beside.map((one, round) => one.perSecond / alone[round].perSecond))
+  return { alone: medians(alone), beside: medians(beside), ratio }
+}
+
+// ---- what is told of it
+
+const noise = 0.05 // two runs of the same thing differ by more
+
+function judge(results, intake) {
+  const { ws, 'wakegate, WebSocket': bare, 'wakegate, Socket.IO': room, 'wakegate serve': whole } = results
+  const most = (goal, value, limit) => ({ goal, limit: `at most ${limit}`, value, met: value <= limit })
+  const least = (goal, value, limit) => ({ goal, limit: `at least ${limit}`, value, met: value >= limit })
   return [
-    most('bytes of user memory per idle Socket.IO client, at most', room.bytesPerClient, 2048),
-    least("connects per second, WebSocket, of ws's, at least", bare.perSecond / ws.perSecond, 3),
-    most("last receipt, of ws's, at most", room.lastMs / ws.lastMs, 0.75)
+    most('bytes of user memory for each idle client, wakegate serve', whole.bytesPerClient, 2048),
+    least('connects per second, WebSocket, of those of ws', bare.perSecond / ws.perSecond, 3),
+    most('last receipt of one envelope, Socket.IO, of that of ws', room.lastMs / ws.lastMs, 0.75),
+    least('wakes per second beside idle clients, of those without', intake.ratio, 1 - noise)
   ]
 }
 
@@ -110,21 +166,27 @@ function figures(results) {
       ratio(of.bytesPerClient, ws.bytesPerClient),
       number(of.lastMs, 1),
       ratio(of.lastMs, ws.lastMs),
-      number(of.tellCpuUs, 1)
+      number(of.toldCpuUs, 1)
     ])
   ]
 }
 
+function intakeFigures({ alone, beside }) {
+  const row = (name, of) => [name, of.perSecond.toFixed(0), of.cpuUs.toFixed(1)]
+  return [['wakes to wakegate serve', 'wakes/s', 'cpu us'], row('without clients', alone), row(`beside ${clients} idle clients`, beside)]
+}
+
 const about = { clients, rounds, machine: machine(), node: process.version, ws: version('ws'), 'socket.io': version('socket.io') }
-const limited = clients < Number(options.clients) ? ` (descriptors allow no more: ${descriptors()})` : ''
+const limited = clients < Number(options.clients) ? ` (there are no more than ${descriptors()} descriptors)` : ''
 console.log(`${clients} idle clients${limited}, ${rounds} rounds, medians`)
 console.log(`Node.js ${about.node}, ws ${about.ws}, socket.io ${about['socket.io']}; ${about.machine}\n`)
 const results = await measureAll()
-const goals = judge(results)
 console.log(table(figures(results)) + '\n')
-for (const { goal, value, limit, met } of goals)
-  console.log(`${met ? 'met    ' : 'not met'}  ${goal} ${limit}: ${value.toFixed(limit < 100 ? 2 : 0)}`)
-console.log('not run  wake intake beside idle clients: the program has no rooms yet')
-const json = JSON.stringify({ ...about, results, goals })
+const intake = await measureIntake()
+console.log(table(intakeFigures(intake)) + '\n')
+const goals = judge(results, intake)
+for (const { goal, limit, value, met } of goals)
+  console.log(`${met ? 'met    ' : 'not met'}  ${goal}, ${limit}: ${value.toFixed(value < 100 ? 2 : 0)}`)
+const json = JSON.stringify({ ...about, results, intake, goals })
 console.log('\n' + json)
 if (options.json) fs.writeFileSync(options.json, json + '\n')
