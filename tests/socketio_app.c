@@ -176,7 +176,8 @@ static void broadcast(struct connection *from, const struct socketio_arguments *
 {
     struct socketio_packet *packet = socketio_event(from->name_space, "news", arguments);
 
-    for (struct connection *connection = from->app->connections; connection; connection = connection->next)
+    for (struct connection *connection = from->app->connections; connection;
+         connection = connection->next)
         if (strcmp(connection->name_space, from->name_space) == 0)
             socketio_send(connection->socket, packet);
     socketio_packet_drop(packet);

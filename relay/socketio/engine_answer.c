@@ -16,22 +16,26 @@ static const struct {
     [REFUSED_CLOSING] = {503, 4, "Closing", 5},
 };
 
-static void answer(const struct engine *engine, struct exchange *exchange,
-                   struct http_answer *answer)
+static void send_answer(const struct engine *engine, struct exchange *exchange,
+                        struct http_answer answer)
 {
     struct http_field fields[CORS_FIELDS + 1];
+    size_t count = cors_fields(&engine->cors, &exchange->request, fields);
 
-    answer->field_count = cors_fields(&engine->cors, &exchange->request, fields);
-    fields[answer->field_count++] = (struct http_field){"Cache-Control", SLICE("no-store")};
-    answer->fields = fields;
-    exchange_answer(exchange, answer);
+    fields[count].name = "Cache-Control";
+    fields[count].value = SLICE("no-store");
+    answer.fields = fields;
+    answer.field_count = count + 1;
+    exchange_answer(exchange, &answer);
 }
 
 void engine_answer(const struct engine *engine, struct exchange *exchange, unsigned status,
                    const char *content_type, struct slice body)
 {
-    answer(engine, exchange,
-           &(struct http_answer){.status = status, .content_type = content_type, .body = body});
+    const struct http_answer answer = {
+        .status = status, .content_type = content_type, .body = body};
+
+    send_answer(engine, exchange, answer);
 }
 
 void engine_answer_empty(const struct engine *engine, struct exchange *exchange, unsigned status)
@@ -49,12 +53,14 @@ void engine_refuse(const struct engine *engine, struct exchange *exchange,
         buf_append(&body, slice_from(message));
     else
         buf_appendf(&body, "{\"code\":%d,\"message\":\"%s\"}", refusals[refusal].code, message);
-    answer(engine, exchange,
-           &(struct http_answer){.status = refusals[refusal].status,
-                                 .content_type = upgrade ? "text/html" : "application/json",
-                                 .retry_after_s = refusals[refusal].retry_after_s,
-                                 .close = upgrade,
-                                 .body = buf_slice(&body)});
+    const struct http_answer answer = {
+        .status = refusals[refusal].status,
+        .content_type = upgrade ? "text/html" : "application/json",
+        .retry_after_s = refusals[refusal].retry_after_s,
+        .close = upgrade,
+        .body = buf_slice(&body),
+    };
+    send_answer(engine, exchange, answer);
     buf_release(&body);
 }
 

@@ -26,7 +26,7 @@ struct socketio_packet *socketio_packet_new(struct socket_packet packet,
 {
     size_t attachments = arguments ? arguments->attachment_count : 0;
     struct socketio_packet *encoded =
-        mem_new(sizeof(*encoded) + (1 + attachments) * sizeof(encoded->messages[0]));
+        mem_new(sizeof(*encoded) + (1 + attachments) * sizeof(struct engine_message *));
     struct buf text = BUF_INIT(PACKET_BYTES_MAX);
 
     if (attachments > 0)

@@ -95,9 +95,22 @@ static void on_closed(void *context)
     scene->closed++;
 }
 
+/* A test that failed may have left something open. */
+static void end_all(void)
+{
+    for (int verb = 0; verb < DESK_VERBS; verb++)
+        if (scene->desk.kept[verb])
+            desk_answer(&scene->desk, (enum threads_verb)verb);
+    settle();
+    if (scene->delivery.op.running)
+        target_cancel(scene->target, &scene->delivery);
+    settle();
+}
+
 static int close_scene(void **state)
 {
     (void)state;
+    end_all();
     rooms_close(scene->rooms, on_closed, NULL);
     while (scene->closed == 0)
         uv_run(&scene->loop, UV_RUN_ONCE);

@@ -53,28 +53,40 @@ static void on_closed(void *user, const char *why)
     free(connection);
 }
 
+/* The engine is gone before its server: what still comes in is refused beside it. */
+static bool is_closed(struct exchange *exchange)
+{
+    if (house.ended)
+        exchange_answer(exchange, &(struct http_answer){.status = 503, .close = true});
+    return house.ended;
+}
+
 static void on_head(void *context, struct exchange *exchange)
 {
     (void)context;
-    engine_head(house.engine, exchange);
+    if (!is_closed(exchange))
+        engine_head(house.engine, exchange);
 }
 
 static void on_request(void *context, struct exchange *exchange)
 {
     (void)context;
-    engine_request(house.engine, exchange);
+    if (!is_closed(exchange))
+        engine_request(house.engine, exchange);
 }
 
 static void on_fault(void *context, struct exchange *exchange, enum http_fault fault)
 {
     (void)context;
-    engine_fault(house.engine, exchange, fault);
+    if (!is_closed(exchange))
+        engine_fault(house.engine, exchange, fault);
 }
 
 static void on_gone(void *context, struct exchange *exchange)
 {
     (void)context;
-    engine_gone(house.engine, exchange);
+    if (!house.ended)
+        engine_gone(house.engine, exchange);
 }
 
 struct engine_settings house_settings(void)
