@@ -143,12 +143,13 @@ async function measureIntake() {
 const noise = 0.05 // two runs of the same thing differ by more
 
 function judge(results, intake) {
-  const { ws, 'wakegate, WebSocket': bare, 'wakegate, Socket.IO': room, 'wakegate serve': whole } = results
+  const { ws, 'ws, same words': talking, 'wakegate, WebSocket': bare, 'wakegate, Socket.IO': room, 'wakegate serve': whole } = results
   const most = (goal, value, limit, cpu) => ({ goal, limit: `at most ${limit}`, value, met: value <= limit, cpu })
   const least = (goal, value, limit, cpu) => ({ goal, limit: `at least ${limit}`, value, met: value >= limit, cpu })
   return [
     most('bytes of user memory for each idle client, wakegate serve', whole.bytesPerClient, 2048),
     least('connects per second, WebSocket, of those of ws', bare.perSecond / ws.perSecond, 3, ws.connectCpuUs / bare.connectCpuUs),
+    least('connects per second, Socket.IO, of those of ws with the same words', room.perSecond / talking.perSecond, 3, talking.connectCpuUs / room.connectCpuUs),
     most('last receipt of one envelope, Socket.IO, of that of ws', room.lastMs / ws.lastMs, 0.75, room.toldCpuUs / ws.toldCpuUs),
     least('wakes per second beside idle clients, of those without', intake.ratio, 1 - noise, intake.alone.cpuUs / intake.beside.cpuUs)
   ]
