@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rooms: what an honest JavaScript client may send without knowing better, and what it may get. Its
+// command may be refused; it is never thrown out for it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { route, startGateway } from './gateway.mjs'
+import { member, room, rooms, tokens } from './room_clients.mjs'
+
+function startWith(t, target, over = {}) {
+  const config = { budget: '4s', rooms: rooms(over), routes: { relay: route('agentchat', target) } }
+  return startGateway(t, config, { env: tokens })
+}
+
+const nested = levels => Array.from({ length: levels }).reduce(inner => [inner], 1)
+
+const values = {
+  'beyond 64 bits': 2 ** 63,
+  'beyond all integers': 1e20,
+  'a NUL': 'a\u0000b',
+  'a high surrogate alone': 'x\ud800y',
+  'a low surrogate alone': '\udc00',
+  'a thousand levels': nested(1000),
+  'more levels than are read': nested(2500)
+}
+
+for (const transport of ['websocket', 'polling'])
+  test(`odd values in commands over ${transport}`, async t => {
+    const gateway = await startWith(t, room())
+    const client = await member(t, gateway, 'other', 'wakes', { transports: [transport] })
+    for (const [what, value] of Object.entries(values)) {
+      const commands = [
+        ['run:resume', { threadId: 'wakes', interruptId: 'i', answer: value }],
+        ['run:start', { threadId: 'wakes', messageId: 'm', input: value }],
+        ['run:cancel', { runId: value }],
+        ['run:cancel', { runId: 'r', [typeof value === 'string' ? value : 'k']: value }]
+      ]
+      for (const [command, payload] of commands) {
+        const answer = await client.ask(command, payload)
+        assert.match(answer.error?.code ?? '', /^(INVALID_COMMAND|UNKNOWN_RUN)$/, what)
+      }
+    }
+    assert.match((await client.ask('run:cancel', { runId: 'a\u0000' })).error.message, /runId: has a NUL/)
+    assert.deepEqual(client.reasons, [])
+    assert.equal((await client.join('wakes')).ok, true)
+  })
