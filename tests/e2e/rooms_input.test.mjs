@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { route, startGateway } from './gateway.mjs'
 import { member, room, rooms, tokens } from './room_clients.mjs'
+import { newWake } from './wakes.mjs'
 
 function startWith(t, target, over = {}) {
   const config = { budget: '4s', rooms: rooms(over), routes: { relay: route('agentchat', target) } }
@@ -43,3 +44,18 @@ for (const transport of ['websocket', 'polling'])
     assert.deepEqual(client.reasons, [])
     assert.equal((await client.join('wakes')).ok, true)
   })
+
+test('a thread of many large wakes is joined all the same: it has the newest', async t => {
+  const gateway = await startWith(t, room({ accept: 'stored' }))
+  let last
+  for (let i = 0; i < 150; i++) {
+    last = newWake({ summary: `${i} ${'x'.repeat(60_000)}` })
+    assert.equal((await gateway.wake('relay', 'agentchat', last)).status, 200)
+  }
+  const client = await member(t, gateway, 'watcher')
+  const { messages } = client.joined
+  assert.ok(messages.length > 1 && messages.length < 150)
+  assert.equal(messages.at(-1).id, `wake-${last.delivery_id}`)
+  assert.ok(JSON.stringify(messages).length < 512 * 1024)
+  assert.deepEqual(client.reasons, [])
+})
