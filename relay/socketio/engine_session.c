@@ -212,13 +212,15 @@ void session_over(struct engine_session *session, const char *why)
 static void flush(struct engine_session *session)
 {
     bool out = session->websocket ? link_flush(session->link) : polling_flush(session);
-    size_t waiting = session->queue.bytes;
+    size_t waiting = session->queue.bytes, most = session->engine->settings.queue_bytes;
 
     if (session->link)
         waiting += link_waiting(session->link);
+    if (session->probe && link_waiting(session->probe) > most)
+        link_close(session->probe, WEBSOCKET_NO_STATUS);
     if (session->state == SESSION_ENDING && out)
         session_over(session, "forced close");
-    else if (waiting > session->engine->settings.queue_bytes)
+    else if (waiting > most)
         session_over(session, "too slow");
 }
 
