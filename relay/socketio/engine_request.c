@@ -67,9 +67,19 @@ static enum engine_refusal judge(const struct engine *engine, const struct excha
 
 /* ---- new sessions ---- */
 
+/* Whoever opens sessions and does no more must not keep out those who do. */
+static void make_room(struct engine *engine)
+{
+    struct due *oldest = engine->dues.lists[DUE_TENTATIVE].first;
+
+    if (oldest && engine->sessions >= engine->settings.sessions)
+        session_over(CONTAINER_OF(oldest, struct engine_session, tentative), "too many sessions");
+}
+
 static struct engine_session *open_session(struct engine *engine, struct exchange *exchange,
                                            bool websocket)
 {
+    make_room(engine);
     if (engine->sessions < engine->settings.sessions)
         return session_new(engine, websocket);
     engine_refuse(engine, exchange, REFUSED_TOO_MANY, websocket);

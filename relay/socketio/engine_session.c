@@ -156,6 +156,21 @@ void session_on_due_end(struct due *due)
     session_over(CONTAINER_OF(due, struct engine_session, due), "forced close");
 }
 
+void session_on_due_tentative(struct due *due)
+{
+    session_over(CONTAINER_OF(due, struct engine_session, tentative), "never wanted");
+}
+
+void engine_set_tentative(struct engine_session *session, bool tentative)
+{
+    struct dues *dues = &session->engine->dues;
+
+    if (!tentative || session->state != SESSION_OPEN)
+        due_clear(&session->tentative);
+    else if (!session->tentative.in)
+        due_set(dues, &session->tentative, &dues->lists[DUE_TENTATIVE]);
+}
+
 /* ---- sending and ending ---- */
 
 void session_stir(struct engine_session *session)
@@ -199,6 +214,7 @@ void session_over(struct engine_session *session, const char *why)
     session->why = why;
     leave_bucket(session);
     due_clear(&session->due);
+    due_clear(&session->tentative);
     polling_leave(session);
     queue_clear(&session->queue);
     if (session->link)

@@ -57,6 +57,7 @@ static void watch_client(struct socketio_client *client)
     bool wanted = !client->sockets || client->assembly.attachments;
     struct dues *dues = &client->server->dues;
 
+    engine_set_tentative(client->session, !client->sockets);
     if (wanted && !client->due.in)
         due_set(dues, &client->due, &dues->lists[0]);
     if (!wanted)

@@ -45,6 +45,22 @@ for (const transport of ['websocket', 'polling'])
     assert.equal((await client.join('wakes')).ok, true)
   })
 
+test('sessions that were opened and never connected make room; connected ones do not', async t => {
+  const gateway = await startWith(t, room(), { max_clients: 3 })
+  const open = () => gateway.get('/socket.io/?EIO=4&transport=polling')
+  const opened = []
+  for (let i = 0; i < 6; i++) opened.push(await open())
+  assert.deepEqual(opened.map(({ status }) => status), Array(6).fill(200))
+  const sids = opened.map(({ text }) => JSON.parse(text.slice(1)).sid)
+  const ask = sid => gateway.get(`/socket.io/?EIO=4&transport=polling&sid=${sid}`)
+  for (const sid of sids.slice(0, 3)) assert.equal((await ask(sid)).json?.message, 'Session ID unknown')
+  const clients = []
+  for (const transport of ['websocket', 'polling', 'websocket'])
+    clients.push(await member(t, gateway, 'watcher', 'wakes', { transports: [transport] }))
+  assert.equal((await open()).status, 503)
+  for (const client of clients) assert.equal((await client.join('wakes')).ok, true)
+})
+
 test('a thread of many large wakes is joined all the same: it has the newest', async t => {
   const gateway = await startWith(t, room({ accept: 'stored' }))
   let last
