@@ -39,7 +39,7 @@ static enum engine_refusal judge_handshake(const struct engine *engine,
 {
     if (!slice_eq(exchange->method, SLICE("GET")))
         return REFUSED_METHOD;
-    if (!cors_admits(&engine->cors, &exchange->request))
+    if (query->upgrade && !cors_admits(&engine->cors, &exchange->request))
         return REFUSED_ORIGIN;
     if (query->websocket != query->upgrade)
         return REFUSED_BAD_REQUEST;

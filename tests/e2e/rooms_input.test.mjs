@@ -2,7 +2,9 @@
 // Rooms: what an honest JavaScript client may send without knowing better, and what it may get. Its
 // command may be refused; it is never thrown out for it.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
+import WebSocket from 'ws'
 import { route, startGateway } from './gateway.mjs'
 import { member, room, rooms, tokens } from './room_clients.mjs'
 import { newWake } from './wakes.mjs'
@@ -44,6 +46,19 @@ for (const transport of ['websocket', 'polling'])
     assert.deepEqual(client.reasons, [])
     assert.equal((await client.join('wakes')).ok, true)
   })
+
+test('who is refused may try again, and is sent away after the tenth time', async t => {
+  const gateway = await startWith(t, room())
+  const client = new WebSocket(`${gateway.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`)
+  t.after(() => client.terminate())
+  const refusals = []
+  client.on('message', message => `${message}`.startsWith('44') && refusals.push(`${message}`))
+  await once(client, 'message')
+  for (let i = 0; i < 50; i++) client.send('40{"token":"nonsense"}')
+  await once(client, 'close')
+  assert.deepEqual(refusals, Array(10).fill('44{"message":"Not authorized"}'))
+  assert.equal(gateway.log('room_client_refused').length, 10)
+})
 
 test('sessions that were opened and never connected make room; connected ones do not', async t => {
   const gateway = await startWith(t, room(), { max_clients: 3 })
