@@ -86,6 +86,8 @@ bool field_id(json_t *value, const char *path, struct err *err)
         (struct slice){.data = json_string_value(value), .len = json_string_length(value)});
     if (units == 0)
         return err_set(err, "%s: is empty", path);
+    if (strlen(json_string_value(value)) < json_string_length(value))
+        return err_set(err, "%s: has a NUL", path);
     if (units > FIELDS_ID_UNITS)
         return err_set(err, "%s: has more than %d characters", path, FIELDS_ID_UNITS);
     return true;

@@ -28,7 +28,8 @@ bool fields_check(json_t *object, const char *path, const struct field *fields, 
 bool fields_check_list(json_t *array, const char *path, size_t most, const struct field *fields,
                        struct err *err);
 
-/* Checks for a table: any value, a string of any length, an identifier (1 to FIELDS_ID_UNITS). */
+/* Checks for a table: any value, a string of any length, an identifier (1 to FIELDS_ID_UNITS,
+ * without a NUL). */
 bool field_any(json_t *value, const char *path, struct err *err);
 bool field_string(json_t *value, const char *path, struct err *err);
 bool field_id(json_t *value, const char *path, struct err *err);

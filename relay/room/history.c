@@ -71,7 +71,10 @@ static void keep(struct history *history, json_t *json, int64_t began_ms)
             mem_grow(history->messages, history->message_room * sizeof(struct history_message));
     }
     history->messages[history->message_count++] =
-        (struct history_message){.json = json, .entry = history->entries, .began_ms = began_ms};
+        (struct history_message){.json = json,
+                                 .entry = history->entries,
+                                 .began_ms = began_ms,
+                                 .size = json_dumpb(json, NULL, 0, JSON_COMPACT)};
 }
 
 static void forget(struct history *history, int64_t wall_ms)
@@ -233,12 +236,26 @@ void history_confirm(struct history *history, struct slice pending)
 
 /* --- answering --- */
 
-json_t *history_answer(struct history *history, uint64_t steady_ms, int64_t wall_ms)
+/* Where the newest that have `most` bytes begin. */
+static size_t first_within(const struct history *history, size_t most)
+{
+    size_t first = history->message_count, bytes = 0;
+
+    while (first > 0) {
+        bytes += history->messages[first - 1].size;
+        if (bytes > most && first < history->message_count)
+            break;
+        first--;
+    }
+    return first;
+}
+
+json_t *history_answer(struct history *history, size_t most, uint64_t steady_ms, int64_t wall_ms)
 {
     json_t *messages = json_array(), *answer = json_object();
 
     forget(history, wall_ms);
-    for (size_t i = 0; i < history->message_count; i++)
+    for (size_t i = first_within(history, most); i < history->message_count; i++)
         json_array_append(messages, history->messages[i].json);
     json_object_set_new(answer, "ok", json_true());
     json_object_set_new(answer, "messages", messages);

@@ -15,6 +15,7 @@ struct history_message {
     json_t *json;     /* owned */
     uint64_t entry;   /* the number of the last entry that brought it */
     int64_t began_ms; /* wall; when its run began */
+    size_t size;      /* as text */
 };
 
 struct history {
@@ -47,7 +48,8 @@ void history_confirm(struct history *history, struct slice pending);
 
 bool history_has_message(const struct history *history, struct slice id);
 
-/* The answer to thread:messages; a new reference. */
-json_t *history_answer(struct history *history, uint64_t steady_ms, int64_t wall_ms);
+/* The answer to thread:messages; a new reference. Its messages are the newest that together have
+ * `most` bytes, and always the last one. */
+json_t *history_answer(struct history *history, size_t most, uint64_t steady_ms, int64_t wall_ms);
 
 #endif

@@ -243,7 +243,8 @@ void room_ask(struct room *room, struct client *client, struct socketio_ack *ack
         }
         join(room, client);
     }
-    client_answer(ack, history_answer(&room->history, steady_ms(), clock_wall_ms()));
+    client_answer(ack, history_answer(&room->history, rooms_answer_bytes(room->rooms), steady_ms(),
+                                      clock_wall_ms()));
 }
 
 /* --- life --- */

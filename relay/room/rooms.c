@@ -155,6 +155,12 @@ unsigned rooms_per_client(const struct rooms *rooms)
     return rooms->settings ? rooms->settings->rooms_per_client : 0;
 }
 
+/* Whoever asks for several threads at once is not slow yet. */
+size_t rooms_answer_bytes(const struct rooms *rooms)
+{
+    return rooms->settings ? rooms->settings->socketio.engine.queue_bytes / 8 : 0;
+}
+
 void rooms_init_history(const struct rooms *rooms, struct history *history)
 {
     history_init(history, rooms->history.kept, rooms->history.kept_ms);

@@ -59,6 +59,7 @@ void rooms_answer_protocol(struct exchange *exchange);
 struct threads *rooms_threads(const struct rooms *rooms); /* NULL: closed */
 struct slice rooms_instance(const struct rooms *rooms);
 unsigned rooms_per_client(const struct rooms *rooms);
+size_t rooms_answer_bytes(const struct rooms *rooms); /* of a history: it must fit a queue */
 void rooms_init_history(const struct rooms *rooms, struct history *history);
 bool rooms_may_begin(const struct rooms *rooms); /* an operation of a room */
 /* An operation ended; `room` (NULL: none of a room's) goes if nobody needs it any more. */

@@ -8,7 +8,7 @@
 #include "relay/socketio/engine_polling.h"
 #include "relay/socketio/engine_probe.h"
 
-enum { LOOK_MS = 1000, END_MS = 30000, BUCKETS_MOST = 65536 };
+enum { LOOK_MS = 1000, END_MS = 30000, TENTATIVE_MS = 3600000, BUCKETS_MOST = 65536 };
 
 static void set_due(struct engine *engine, enum engine_due what, int64_t ms,
                     void (*late)(struct due *due))
@@ -103,6 +103,7 @@ struct engine *engine_open(struct turn *turn, const struct engine_settings *sett
     set_due(engine, DUE_UPGRADE, settings->upgrade_timeout_ms, probe_on_due);
     set_due(engine, DUE_END, END_MS, session_on_due_end);
     set_due(engine, DUE_LOOK, LOOK_MS, polling_on_due_look);
+    set_due(engine, DUE_TENTATIVE, TENTATIVE_MS, session_on_due_tentative);
     turn_add_early_step(turn, &engine->step);
     return engine;
 }

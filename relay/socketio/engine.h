@@ -19,7 +19,7 @@ struct engine_settings {
     int64_t ping_interval_ms, ping_timeout_ms, upgrade_timeout_ms;
     size_t max_payload; /* of one packet, and of one polling body */
     size_t queue_bytes; /* waiting for one slow client; over it the session is closed */
-    unsigned sessions;  /* at once */
+    unsigned sessions;  /* at once; where there are as many, the oldest tentative one makes room */
     /* CORS: allowed origins, NULL-terminated; "*" allows all; NULL: none. Copied. */
     const char *const *origins;
 };
@@ -58,6 +58,9 @@ void engine_message_drop(struct engine_message *message);
 void engine_send(struct engine_session *session, struct engine_message *message);
 /* Ends the session after what was sent before. */
 void engine_end(struct engine_session *session);
+
+/* A tentative session has not shown yet that it is wanted. A new one is none until it is said. */
+void engine_set_tentative(struct engine_session *session, bool tentative);
 
 unsigned engine_session_count(const struct engine *engine);
 

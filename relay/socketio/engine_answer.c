@@ -12,6 +12,7 @@ static const struct {
     [REFUSED_METHOD] = {400, 2, "Bad handshake method", 0},
     [REFUSED_BAD_REQUEST] = {400, 3, "Bad request", 0},
     [REFUSED_PROTOCOL] = {400, 5, "Unsupported protocol version", 0},
+    [REFUSED_ORIGIN] = {403, 4, "Forbidden", 0},
     [REFUSED_TOO_MANY] = {503, 4, "Too many sessions", 5},
     [REFUSED_CLOSING] = {503, 4, "Closing", 5},
 };

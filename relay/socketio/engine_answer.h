@@ -18,6 +18,7 @@ enum engine_refusal {
     REFUSED_METHOD,
     REFUSED_BAD_REQUEST,
     REFUSED_PROTOCOL,
+    REFUSED_ORIGIN,
     REFUSED_TOO_MANY, /* sessions */
     REFUSED_CLOSING
 };

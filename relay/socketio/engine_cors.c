@@ -31,6 +31,27 @@ static bool is_listed(const struct cors *cors, struct slice origin)
     return false;
 }
 
+static bool is_same(struct slice origin, const struct request *request)
+{
+    struct slice host, rest = slice_starts(origin, SLICE("https://"))
+                                  ? slice_from_at(origin, strlen("https://"))
+                                  : slice_from_at(origin, strlen("http://"));
+
+    return request_header(request, SLICE("Host"), &host) == HEADER_FOUND && host.len > 0 &&
+           slice_eq_nocase(rest, host);
+}
+
+bool cors_admits(const struct cors *cors, const struct request *request)
+{
+    struct slice origin;
+
+    if (cors->count == 0 || cors->any)
+        return true;
+    enum header_found found = request_header(request, SLICE("Origin"), &origin);
+    return found == HEADER_ABSENT ||
+           (found == HEADER_FOUND && (is_listed(cors, origin) || is_same(origin, request)));
+}
+
 size_t cors_fields(const struct cors *cors, const struct request *request,
                    struct http_field fields[static CORS_FIELDS])
 {

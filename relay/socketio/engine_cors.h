@@ -20,6 +20,10 @@ void cors_release(struct cors *cors);
 
 enum { CORS_FIELDS = 5 };
 
+/* false: a web page asks that is none of those listed, where some are, nor of this server itself.
+ * For WebSocket: the answers of HTTP are kept from such a page by the browser. */
+bool cors_admits(const struct cors *cors, const struct request *request);
+
 /* What an answer to this request says about origins. The values are borrowed from both. */
 size_t cors_fields(const struct cors *cors, const struct request *request,
                    struct http_field fields[static CORS_FIELDS]);

@@ -23,7 +23,7 @@ struct due_list {
     void (*late)(struct due *due); /* it is not set any more; may set and clear any */
 };
 
-enum { DUE_LISTS = 5 };
+enum { DUE_LISTS = 6 };
 
 struct dues {
     struct deadline timer;

@@ -23,6 +23,14 @@ struct queued {
     struct engine_message *message;
 };
 
+/* What a message weighs in a queue: small ones are mostly what stands around them. */
+static size_t weight(const struct engine_message *message)
+{
+    enum { ALLOCATOR = 16 };
+
+    return message->len + sizeof(*message) + sizeof(struct queued) + 2 * (size_t)ALLOCATOR;
+}
+
 /* ---- messages ---- */
 
 static struct engine_message *new_message(enum websocket_opcode opcode, struct slice prefix,
@@ -89,7 +97,7 @@ void queue_add(struct queue *queue, struct engine_message *message)
     else
         queue->first = one;
     queue->last = one;
-    queue->bytes += message->len;
+    queue->bytes += weight(message);
 }
 
 void queue_append(struct queue *queue, struct queue *more)
@@ -113,7 +121,7 @@ static void drop_first(struct queue *queue)
     queue->first = one->next;
     if (!queue->first)
         queue->last = NULL;
-    queue->bytes -= one->message->len;
+    queue->bytes -= weight(one->message);
     queue->sent = 0;
     engine_message_drop(one->message);
     free(one);

@@ -18,7 +18,7 @@ struct engine_message *engine_message_frame(enum websocket_opcode opcode, struct
 
 struct queue {
     struct queued *first, *last;
-    size_t bytes; /* of whole frames */
+    size_t bytes; /* of whole frames, and the memory around them */
     size_t sent;  /* of the first frame */
 };
 

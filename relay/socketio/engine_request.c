@@ -33,11 +33,14 @@ static enum engine_refusal judge_session(const struct exchange *exchange, const 
     return REFUSED_NOT;
 }
 
-static enum engine_refusal judge_handshake(const struct exchange *exchange,
+static enum engine_refusal judge_handshake(const struct engine *engine,
+                                           const struct exchange *exchange,
                                            const struct query *query)
 {
     if (!slice_eq(exchange->method, SLICE("GET")))
         return REFUSED_METHOD;
+    if (query->upgrade && !cors_admits(&engine->cors, &exchange->request))
+        return REFUSED_ORIGIN;
     if (query->websocket != query->upgrade)
         return REFUSED_BAD_REQUEST;
     if (!has_value(exchange, SLICE("EIO"), SLICE("4")))
@@ -60,16 +63,26 @@ static enum engine_refusal judge(const struct engine *engine, const struct excha
         return REFUSED_BAD_REQUEST;
     enum header_found found = exchange_parameter(exchange, SLICE("sid"), &sid);
     if (found == HEADER_ABSENT || (found == HEADER_FOUND && sid.len == 0))
-        return judge_handshake(exchange, query);
+        return judge_handshake(engine, exchange, query);
     query->session = session_find(engine, sid);
     return judge_session(exchange, query);
 }
 
 /* ---- new sessions ---- */
 
+/* Whoever opens sessions and does no more must not keep out those who do. */
+static void make_room(struct engine *engine)
+{
+    struct due *oldest = engine->dues.lists[DUE_TENTATIVE].first;
+
+    if (oldest && engine->sessions >= engine->settings.sessions)
+        session_over(CONTAINER_OF(oldest, struct engine_session, tentative), "too many sessions");
+}
+
 static struct engine_session *open_session(struct engine *engine, struct exchange *exchange,
                                            bool websocket)
 {
+    make_room(engine);
     if (engine->sessions < engine->settings.sessions)
         return session_new(engine, websocket);
     engine_refuse(engine, exchange, REFUSED_TOO_MANY, websocket);

@@ -156,6 +156,21 @@ void session_on_due_end(struct due *due)
     session_over(CONTAINER_OF(due, struct engine_session, due), "forced close");
 }
 
+void session_on_due_tentative(struct due *due)
+{
+    session_over(CONTAINER_OF(due, struct engine_session, tentative), "never wanted");
+}
+
+void engine_set_tentative(struct engine_session *session, bool tentative)
+{
+    struct dues *dues = &session->engine->dues;
+
+    if (!tentative || session->state != SESSION_OPEN)
+        due_clear(&session->tentative);
+    else if (!session->tentative.in)
+        due_set(dues, &session->tentative, &dues->lists[DUE_TENTATIVE]);
+}
+
 /* ---- sending and ending ---- */
 
 void session_stir(struct engine_session *session)
@@ -199,6 +214,7 @@ void session_over(struct engine_session *session, const char *why)
     session->why = why;
     leave_bucket(session);
     due_clear(&session->due);
+    due_clear(&session->tentative);
     polling_leave(session);
     queue_clear(&session->queue);
     if (session->link)
@@ -212,13 +228,15 @@ void session_over(struct engine_session *session, const char *why)
 static void flush(struct engine_session *session)
 {
     bool out = session->websocket ? link_flush(session->link) : polling_flush(session);
-    size_t waiting = session->queue.bytes;
+    size_t waiting = session->queue.bytes, most = session->engine->settings.queue_bytes;
 
     if (session->link)
         waiting += link_waiting(session->link);
+    if (session->probe && link_waiting(session->probe) > most)
+        link_close(session->probe, WEBSOCKET_NO_STATUS);
     if (session->state == SESSION_ENDING && out)
         session_over(session, "forced close");
-    else if (waiting > session->engine->settings.queue_bytes)
+    else if (waiting > most)
         session_over(session, "too slow");
 }
 

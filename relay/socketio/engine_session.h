@@ -19,7 +19,7 @@
 
 enum { SID_LEN = 20 };
 
-enum engine_due { DUE_PING, DUE_PONG, DUE_END, DUE_UPGRADE, DUE_LOOK };
+enum engine_due { DUE_PING, DUE_PONG, DUE_END, DUE_UPGRADE, DUE_LOOK, DUE_TENTATIVE };
 
 struct bucket {
     struct engine_session *first;
@@ -66,6 +66,7 @@ struct engine_session {
     struct queue queue;
     struct due due;  /* the next ping, the pong, or the end */
     struct due look; /* at whether the client of `poll` is still there */
+    struct due tentative;
     enum session_state state;
     bool websocket; /* its transport; `link` may be on its way */
     bool stirred;
@@ -94,5 +95,6 @@ void sessions_step(struct engine *engine);
 void session_on_due_ping(struct due *due);
 void session_on_due_pong(struct due *due);
 void session_on_due_end(struct due *due);
+void session_on_due_tentative(struct due *due);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "relay/socketio/packet_json.h"
+
 bool socket_packet_is_binary(const struct socket_packet *packet)
 {
     return packet->type == SOCKET_BINARY_EVENT || packet->type == SOCKET_BINARY_ACK;
@@ -84,6 +86,8 @@ static bool check_name(const json_t *name, struct err *err)
         return true;
     if (!json_is_string(name))
         return err_set(err, "an event without a name");
+    if (strlen(json_string_value(name)) < json_string_length(name))
+        return err_set(err, "an event with a NUL in its name");
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
         if (strcmp(json_string_value(name), reserved[i]) == 0)
             return err_set(err, "an event with the reserved name %s", reserved[i]);
@@ -123,10 +127,10 @@ static bool mark_placeholders(const json_t *json, unsigned count, unsigned *seen
 
     if (json_is_true(json_object_get(json, "_placeholder"))) {
         const json_t *num = json_object_get(json, "num");
-        json_int_t at = json_is_integer(num) ? json_integer_value(num) : -1;
-        if (at < 0 || at >= count || (*seen >> at & 1))
+        double at = json_is_number(num) ? json_number_value(num) : -1;
+        if (!(at >= 0 && at < count) || (unsigned)at != at || (*seen >> (unsigned)at & 1))
             return false;
-        *seen |= 1U << at;
+        *seen |= 1U << (unsigned)at;
         return true;
     }
     json_array_foreach (json, i, item)
@@ -144,8 +148,7 @@ static bool take_json(struct slice text, struct socket_packet *packet, struct er
     json_error_t why;
 
     if (text.len > 0) {
-        packet->json =
-            json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+        packet->json = packet_json_load(text, &why);
         if (!packet->json)
             return err_set(err, "bad JSON: %s", why.text);
     }

@@ -40,9 +40,9 @@ struct socket_packet {
 };
 
 /* Refuses: an unknown type; a namespace or an id that is too long; a count of attachments outside 1
- * to 10; JSON that is malformed, repeats a key or holds a NUL; a payload that the type does not
- * allow; an event without a name or with a name that the protocol keeps for itself; an
- * acknowledgement without an id, an id elsewhere than in events and acknowledgements; placeholders
+ * to 10; JSON that packet_json.h refuses; a payload that the type does not allow; an event without
+ * a name, with a NUL in it, or with a name that the protocol keeps for itself; an acknowledgement
+ * without an id, an id elsewhere than in events and acknowledgements; placeholders
  * that do not name each attachment once. */
 bool socket_packet_parse(struct slice text, struct socket_packet *packet, struct err *err);
 void socket_packet_release(struct socket_packet *packet);

@@ -13,7 +13,7 @@
 #include "gateway/core/digest.h"
 #include "relay/socketio/socketio_parts.h"
 
-enum { SID_BYTES = 15, SID_SIZE = BASE64_SIZE(SID_BYTES) };
+enum { SID_BYTES = 15, SID_SIZE = BASE64_SIZE(SID_BYTES), REFUSALS_MAX = 10 };
 
 /* ---- one client's sockets */
 
@@ -57,6 +57,7 @@ static void watch_client(struct socketio_client *client)
     bool wanted = !client->sockets || client->assembly.attachments;
     struct dues *dues = &client->server->dues;
 
+    engine_set_tentative(client->session, !client->sockets);
     if (wanted && !client->due.in)
         due_set(dues, &client->due, &dues->lists[0]);
     if (!wanted)
@@ -79,6 +80,14 @@ static void reply(struct socketio_client *client, enum socket_packet_type type,
     json_decref(json);
 }
 
+/* The client may try again, but not for ever. */
+static void refuse(struct socketio_client *client, struct slice name_space, const char *why)
+{
+    reply(client, SOCKET_CONNECT_ERROR, name_space, "message", why);
+    if (++client->refusals >= REFUSALS_MAX)
+        fail_client(client, "too many refusals");
+}
+
 /* 20 characters of base64url. */
 static void make_sid(char sid[static SID_SIZE])
 {
@@ -99,7 +108,7 @@ static void on_connect(struct socketio_client *client, const struct socket_packe
     char sid[SID_SIZE];
 
     if (!name_space) {
-        reply(client, SOCKET_CONNECT_ERROR, packet->name_space, "message", "Invalid namespace");
+        refuse(client, packet->name_space, "Invalid namespace");
         return;
     }
     struct socketio_socket *socket = mem_new(sizeof(*socket));
@@ -108,7 +117,7 @@ static void on_connect(struct socketio_client *client, const struct socket_packe
     if (!name_space->connect(name_space->context, socket, packet->json, &handshake, &socket->user,
                              &why)) {
         free(socket);
-        reply(client, SOCKET_CONNECT_ERROR, packet->name_space, "message", why.text);
+        refuse(client, packet->name_space, why.text);
         return;
     }
     socket->next = client->sockets;

@@ -32,6 +32,7 @@ struct socketio_client { /* one session of the engine */
     struct handshake *handshake;
     struct assembly assembly;
     struct socketio_socket *sockets; /* one for each namespace that it is in */
+    unsigned refusals;               /* of its CONNECTs */
     struct due due;                  /* to be in a namespace, or to send an announced attachment */
     const char *why;                 /* the server ends it, for this reason; NULL: it does not */
 };

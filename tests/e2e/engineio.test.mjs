@@ -335,6 +335,23 @@ test('the upgrade', async t => {
   })
 })
 
+test('a probe that pings and never reads ends that WebSocket only', async t => {
+  const app = await startApp(t, { 'upgrade-timeout': 60_000, 'queue-bytes': 100_000 })
+  const session = await openPolling(t, app)
+  const deaf = session.probe(t)
+  await deaf.opened()
+  deaf.socket.pause()
+  await until(async () => {
+    for (let i = 0; i < 10_000; i++) deaf.socket.ping(Buffer.alloc(125), true, () => {})
+    const other = session.probe(t)
+    await other.opened()
+    other.send('2probe')
+    return (await other.next().catch(() => '')) === '3probe'
+  }, 'there is room for another probe')
+  await session.post('4alive')
+  assert.match((await session.get()).text, /^(6|4alive)/)
+})
+
 test('a handshake that is no WebSocket handshake is refused', async t => {
   const app = await startApp(t)
   const ask = headers =>

@@ -92,6 +92,9 @@ static const struct {
     {"run:detach", "{'toolCallId':'c'}", "runId: is missing"},
     {"thread:messages", "{'threadId':'t'}", NULL},
     {"thread:messages", "{'threadId':'t','limit':1}", "limit: is not a known field"},
+    {"thread:messages", "{'threadId':'a\\u0000'}", "threadId: has a NUL"},
+    {"run:resume", "{'threadId':'t','interruptId':'i\\u0000x','answer':1}",
+     "interruptId: has a NUL"},
     {"thread:messages", "{'threadId':{}}", "threadId: is not a string"},
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gateway/core/buf.h"
+#include "relay/room/fields.h"
 #include "relay/room/history.h"
 
 static const int64_t now = INT64_C(1767225600000); /* 2026-01-01 */
@@ -70,7 +71,7 @@ static struct run run_of(const char *id)
 
 static json_t *answer(struct scene *scene, uint64_t steady_ms)
 {
-    json_t *whole = history_answer(&scene->history, steady_ms, now);
+    json_t *whole = history_answer(&scene->history, SIZE_MAX, steady_ms, now);
 
     assert_true(json_is_true(json_object_get(whole, "ok")));
     return whole;
@@ -364,6 +365,38 @@ static void test_what_is_no_envelope(void **state)
     assert_null(scene->settled.interrupt);
 }
 
+static size_t count_within(struct scene *scene, size_t most, const char *newest)
+{
+    json_t *whole = history_answer(&scene->history, most, 0, now);
+    json_t *messages = json_object_get(whole, "messages");
+    size_t count = json_array_size(messages);
+
+    assert_string_equal(field_text(json_array_get(messages, count - 1), "id").data, newest);
+    json_decref(whole);
+    return count;
+}
+
+/* The answer is bounded: it has the newest, however large the last one is. */
+static void test_answer_of_so_many_bytes(void **state)
+{
+    struct scene *scene = *state;
+    const char *const ids[] = {"wake-1", "wake-2", "wake-3"};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct run run = run_of(ids[i]);
+        json_t *text = json_string("some text");
+        run_stored(&run, slice_from(ids[i]), text);
+        add_run(scene, &run);
+        json_decref(text);
+    }
+    size_t one = scene->history.messages[0].size;
+    assert_true(one > 0);
+    assert_int_equal(count_within(scene, 3 * one, "wake-3"), 3);
+    assert_int_equal(count_within(scene, 3 * one - 1, "wake-3"), 2);
+    assert_int_equal(count_within(scene, 2 * one, "wake-3"), 2);
+    assert_int_equal(count_within(scene, 1, "wake-3"), 1);
+}
+
 static void test_ids_and_hello(void **state)
 {
     char one[ENVELOPE_ID_SIZE], other[ENVELOPE_ID_SIZE];
@@ -395,6 +428,7 @@ int main(void)
         TEST(test_forgets_by_count),
         TEST(test_forgets_by_age),
         TEST(test_what_is_no_envelope),
+        TEST(test_answer_of_so_many_bytes),
         TEST(test_ids_and_hello),
     };
 

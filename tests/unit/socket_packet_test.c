@@ -15,6 +15,9 @@ static bool parse(struct slice text, struct socket_packet *packet, char **copy, 
     return socket_packet_parse((struct slice){*copy, text.len}, packet, err);
 }
 
+#define FFFD  "\xef\xbf\xbd"
+#define SMILE "\xf0\x9f\x98\x80"
+
 static const struct {
     const char *text;
     enum socket_packet_type type;
@@ -59,6 +62,19 @@ static const struct {
      NULL},
     {"61-/admin,456[{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_ACK, "/admin", 456, 1,
      "[{\"_placeholder\":true,\"num\":0}]", NULL},
+    /* what JSON.stringify makes, and jansson has no room for */
+    {"2[\"a\",\"x\\u0000y\"]", SOCKET_EVENT, "/", -1, 0, "[\"a\",\"x\\u0000y\"]", NULL},
+    {"2[\"a\",{\"x\\u0000\":1}]", SOCKET_EVENT, "/", -1, 0, "[\"a\",{\"x" FFFD "\":1.0}]",
+     "2[\"a\",{\"x" FFFD "\":1.0}]"},
+    {"2[\"a\",\"\\ud800\",\"\\udfffx\",\"\\\\ud800\",\"\\uD83D\\uDE00\",\"\\ud83d\\ud83d\\ude00\"]",
+     SOCKET_EVENT, "/", -1, 0,
+     "[\"a\",\"" FFFD "\",\"" FFFD "x\",\"\\\\ud800\",\"" SMILE "\",\"" FFFD SMILE "\"]",
+     "2[\"a\",\"" FFFD "\",\"" FFFD "x\",\"\\\\ud800\",\"" SMILE "\",\"" FFFD SMILE "\"]"},
+    {"2[\"a\",9223372036854775808]", SOCKET_EVENT, "/", -1, 0, "[\"a\",9.2233720368547758e18]",
+     "2[\"a\",9.2233720368547758e18]"},
+    {"51-[\"a\",100000000000000000000,{\"_placeholder\":true,\"num\":0}]", SOCKET_BINARY_EVENT, "/",
+     -1, 1, "[\"a\",1e20,{\"_placeholder\":true,\"num\":0.0}]",
+     "51-[\"a\",1e20,{\"_placeholder\":true,\"num\":0.0}]"},
 };
 
 static void test_packets(void **state)
@@ -127,9 +143,10 @@ static const struct {
     {"2[\"a\"]]", "bad JSON"},
     {"2['a']", "bad JSON"},
     {"2[\"a\",{\"b\":1,\"b\":2}]", "bad JSON"},
-    {"2[\"a\\u0000\"]", "bad JSON"},
+    {"2[\"a\\u0000\"]", "a NUL in its name"},
     {"2[\"\xff\"]", "bad JSON"},
-    {"2[\"\\ud800\"]", "bad JSON"},
+    {"2[\"\\ud80\"]", "bad JSON"},
+    {"2[\"a\",\"\\ud800\",99999999999999999999", "bad JSON"},
     {"2-1[\"a\"]", "bad JSON"},
     {"2/admin[\"a\"]", "an event that is not an array"}, /* all of it is the namespace */
     {"29007199254740993[\"q\"]", "an id that is too large"},
@@ -152,7 +169,7 @@ static const struct {
     {"51-[\"a\"]", "placeholders"},
     {"51-[\"a\"," HOLDER("1") "]", "placeholders"},
     {"51-[\"a\"," HOLDER("-1") "]", "placeholders"},
-    {"51-[\"a\"," HOLDER("0.0") "]", "placeholders"},
+    {"51-[\"a\"," HOLDER("0.5") "]", "placeholders"},
     {"51-[\"a\"," HOLDER("\"0\"") "]", "placeholders"},
     {"51-[\"a\",{\"_placeholder\":true}]", "placeholders"},
     {"51-[\"a\"," HOLDER("4294967296") "]", "placeholders"},
@@ -176,6 +193,33 @@ static void test_refusals(void **state)
         assert_int_equal(packet.id, 77); /* untouched */
         free(copy);
     }
+}
+
+/* Of an event that is nested too deep its name is left, so that it can be refused by itself. */
+static void test_too_deep(void **state)
+{
+    enum { LEVELS = 5000 };
+    struct buf text = BUF_INIT(2 * LEVELS + 64);
+    struct socket_packet packet;
+    struct err err;
+
+    (void)state;
+    buf_append(&text, SLICE("27[\"a\","));
+    for (int i = 0; i < LEVELS; i++)
+        buf_append_char(&text, '[');
+    for (int i = 0; i < LEVELS; i++)
+        buf_append_char(&text, ']');
+    buf_append_char(&text, ']');
+    assert_true(socket_packet_parse(buf_slice(&text), &packet, &err));
+    assert_true(packet.has_id);
+    assert_string_equal(json_string_value(json_array_get(packet.json, 0)), "a");
+    assert_true(json_is_null(json_array_get(packet.json, 1)));
+    socket_packet_release(&packet);
+    text.data[2] = '{'; /* not an array */
+    assert_false(socket_packet_parse(buf_slice(&text), &packet, &err));
+    memset(text.data + 2, '[', 5); /* no name */
+    assert_false(socket_packet_parse(buf_slice(&text), &packet, &err));
+    buf_release(&text);
 }
 
 /* Cut anywhere, a packet is either refused or one of its own; nothing is read beyond it. */
@@ -240,9 +284,9 @@ static void test_depth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packets),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_packets),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_too_deep), cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_depth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

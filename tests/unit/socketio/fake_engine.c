@@ -13,7 +13,7 @@ struct engine_session {
     struct engine *engine;
     void *user;
     struct buf sent, shown;
-    bool ended;
+    bool ended, tentative;
     struct op closing;
     struct engine_session *next;
 };
@@ -105,6 +105,11 @@ void engine_end(struct engine_session *session)
     session->ended = true;
     op_begin(&session->closing, end_session);
     op_finish(&session->closing, session->engine->turn);
+}
+
+void engine_set_tentative(struct engine_session *session, bool tentative)
+{
+    session->tentative = tentative;
 }
 
 static void append(struct buf *sent, const struct engine_message *message)
