@@ -22,7 +22,7 @@ for place in "${places[@]}"; do
     pattern="(^|[^A-Za-z0-9_.}*/-])$(sed 's/[.[\*^$()+?{|]/\\&/g' <<<"$place")"
     look -E --exclude=places.sh "$pattern" && { echo "^ this machine's own place: $place"; bad=1; }
 done
-look -E 'registry[.]npm|npmjs[.]org|[(]?(deb|ftp|snapshot|security)[.]debian[.]org|nodesource' \
+look -E 'registry[.]npm|npmjs[.]org|[(]?(deb|ftp|snapshot|security)[.]debian[.]org|nodesourc[e]' \
     --exclude=places.sh && { echo "^ the name of a package server"; bad=1; }
 grep -n '"resolved": "http' /dev/null $(find tests -name node_modules -prune -o -name package-lock.json -print) &&
     { echo "^ a lock file names a server; see tests/e2e/.npmrc"; bad=1; }
