@@ -29,6 +29,7 @@ export class Process {
     this.name = words.map(word => path.basename(word)).join(' ')
     this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })
     this.over = once(this.child, 'exit')
+    process.on('exit', () => this.child.exitCode ?? this.child.kill())
     this.lines = readline.createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
 

@@ -6,9 +6,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
+import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { program, scratch } from './gateway.mjs'
+import { program } from './gateway.mjs'
 import { until } from './until.mjs'
 
 const script = new URL('../../deploy/quickstart', import.meta.url).pathname
@@ -21,13 +22,22 @@ async function quickstart(directory, ...words) {
   return { code, text }
 }
 
+/** A directory of the test's own; what was started there ends before it is removed. */
+function place(t) {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'wakegate-e2e-'))
+  t.after(async () => {
+    await quickstart(directory, 'stop')
+    fs.rmSync(directory, { recursive: true, force: true })
+  })
+  return directory
+}
+
 const alive = pid => fs.existsSync(`/proc/${pid}`) && !/^\d+ \(.*\) Z/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
 
 test('quickstart: relayed, duplicate, refused; again; stop', async t => {
-  const directory = scratch(t)
+  const directory = place(t)
   const state = path.join(directory, 'wakegate-quickstart')
   const pid = name => Number(fs.readFileSync(path.join(state, `${name}.pid`), 'utf8'))
-  t.after(() => quickstart(directory, 'stop'))
 
   const first = await quickstart(directory)
   assert.equal(first.code, 0, first.text)
@@ -77,10 +87,9 @@ test('quickstart: relayed, duplicate, refused; again; stop', async t => {
 })
 
 test('quickstart with a config that leads to a real runtime: the gateway runs, nothing is sent', async t => {
-  const directory = scratch(t)
+  const directory = place(t)
   const state = path.join(directory, 'wakegate-quickstart')
   const config = path.join(state, 'wakegate.json')
-  t.after(() => quickstart(directory, 'stop'))
   const calls = []
   const runtime = http.createServer((asked, answer) => { calls.push(asked.url); answer.end('{}') }).listen(0, '127.0.0.1')
   await once(runtime, 'listening')
