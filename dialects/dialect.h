@@ -16,6 +16,7 @@
 #include "gateway/core/outcome.h"
 #include "gateway/core/request.h"
 #include "gateway/core/secret.h"
+#include "gateway/core/settings.h"
 #include "gateway/core/wake.h"
 
 enum proof { PROOF_OK, PROOF_MISSING, PROOF_MALFORMED, PROOF_STALE, PROOF_WRONG };
@@ -93,6 +94,9 @@ struct dialect {
 
 /* All of them, NULL-terminated. */
 extern const struct dialect *const dialects[];
+
+/* Reads the key "dialect" of the config. NULL after a mistake, which stands in the report. */
+const struct dialect *dialect_read(struct settings *settings);
 
 const struct dialect *dialect_by_name(struct slice name); /* NULL: none of that name */
 

@@ -35,3 +35,14 @@ const char *proof_name(enum proof proof)
 
     return names[proof];
 }
+
+const struct dialect *dialect_read(struct settings *settings)
+{
+    enum { COUNT = sizeof(dialects) / sizeof(dialects[0]) - 1 };
+    const char *names[COUNT + 1] = {NULL};
+
+    for (size_t i = 0; i < COUNT; i++)
+        names[i] = dialects[i]->name;
+    size_t chosen = settings_required_choice(settings, "dialect", names);
+    return chosen < COUNT ? dialects[chosen] : NULL;
+}

@@ -6,20 +6,9 @@
 
 #include "gateway/core/limits.h"
 
-enum { TOLERANCE_MS = 300 * 1000, MOST_TOLERANCE_MS = 3600 * 1000, DIALECTS = 32 };
+enum { TOLERANCE_MS = 300 * 1000, MOST_TOLERANCE_MS = 3600 * 1000 };
 
 static const char *const on_test_names[] = {"relay", "answer", NULL};
-
-static const struct dialect *read_dialect(struct settings *settings)
-{
-    const char *names[DIALECTS + 1] = {NULL};
-    size_t count = 0;
-
-    for (; dialects[count] && count < DIALECTS; count++)
-        names[count] = dialects[count]->name;
-    size_t chosen = settings_required_choice(settings, "dialect", names);
-    return chosen < count ? dialects[chosen] : NULL;
-}
 
 /* "@name"; text dialects carry no handle, so only the others miss one. */
 static struct slice read_handle(struct settings *settings, const struct dialect *dialect)
@@ -148,7 +137,7 @@ struct route *route_open(struct settings *settings, const struct route_place *pl
 
     route->references = 1;
     route->name = mem_text(place->name);
-    route->dialect = read_dialect(settings);
+    route->dialect = dialect_read(settings);
     route->handle = mem_text(read_handle(settings, route->dialect));
     read_secrets(settings, route->dialect, &route->keyring);
     route->keyring.schemes = read_schemes(settings, route->dialect);

@@ -15,18 +15,7 @@
 #include "gateway/core/limits.h"
 #include "gateway/net/reach.h"
 
-enum { DIALECTS = 32, VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
-
-static const struct dialect *read_dialect(struct settings *settings)
-{
-    const char *names[DIALECTS + 1] = {NULL};
-    size_t count = 0;
-
-    for (; dialects[count] && count < DIALECTS; count++)
-        names[count] = dialects[count]->name;
-    size_t chosen = settings_required_choice(settings, "dialect", names);
-    return chosen < count ? dialects[chosen] : NULL;
-}
+enum { VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
 
 /* The URL. */
 
@@ -285,7 +274,7 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
 
     trigger->private_too = settings_bool(settings, "private", false);
     trigger->url = read_url(settings, trigger->private_too);
-    trigger->dialect = read_dialect(settings);
+    trigger->dialect = dialect_read(settings);
     read_secret(settings, trigger->dialect, &trigger->secret);
     read_speech(settings, route, trigger);
     if (settings->report->mistake_count == mistakes)
