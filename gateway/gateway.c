@@ -17,6 +17,7 @@
 
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
+#include "gateway/notify.h"
 #include "gateway/router.h"
 #include "relay/http_client.h"
 
@@ -43,6 +44,7 @@ struct gateway {
     struct ops ops;
     struct router router, admin_router;
     struct front *front, *admin;
+    struct notify notify;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
     unsigned parts;           /* not closed yet, of this step of closing */
@@ -216,6 +218,7 @@ static void close_loop(struct gateway *gateway)
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
+    notify_close(&gateway->notify);
     turn_close(&gateway->turn);
 }
 
@@ -264,6 +267,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
     case STAGE_LEAVING:
         log_note(LOG_INFO, "leaving", "ready is false; stopping in %lld ms",
                  (long long)gateway->config->drain_ms);
+        notify_stopping(&gateway->notify,
+                        (uint64_t)(gateway->config->drain_ms + gateway->config->grace_ms));
         gateway->ops.draining = true;
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->drain_ms);
         return;
@@ -295,8 +300,11 @@ static void on_signal(uv_signal_t *signal, int number)
 
     switch (number) {
     case SIGHUP:
-        if (gateway->stage == STAGE_SERVING)
-            reload(gateway);
+        if (gateway->stage != STAGE_SERVING)
+            return;
+        notify_reloading(&gateway->notify);
+        reload(gateway);
+        notify_ready(&gateway->notify);
         return;
     case SIGUSR1:
         relays_log(&gateway->relays);
@@ -326,6 +334,7 @@ static bool start(struct gateway *gateway)
     if (!gateway->config)
         return false;
     log_open(gateway->config->log_level, &gateway->turn);
+    notify_open(&gateway->notify, &gateway->loop);
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
@@ -346,6 +355,7 @@ int gateway_run(const char *config_path)
         log_close();
         exit(EXIT_FAILURE);
     }
+    notify_ready(&gateway->notify);
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();
