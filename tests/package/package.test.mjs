@@ -2,7 +2,7 @@
 // The life of the Debian package in a Debian with a systemd of its own: it is installed, runs as a
 // service, reloads, is watched, upgraded, removed and purged. The tests go one after another through
 // one machine: ENGINE is the command that runs containers, CONTAINER the machine's name; PACKAGES has
-// the packages that stand in its /root as well.
+// the packages that stand in its /srv as well.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -38,7 +38,7 @@ const run = command => {
   return out.trim()
 }
 const put = (file, text) => run(`cat >'${file}' <<'END'\n${text}\nEND`)
-const install = directory => run(`apt-get install -qy --no-install-recommends /root/${directory}/*.deb`)
+const install = directory => run(`apt-get install -qy --no-install-recommends /srv/${directory}/*.deb`)
 const property = name => run(`systemctl show --property ${name} --value wakegate`)
 
 const runtime = new Runtime(({ headers }) =>
@@ -175,7 +175,7 @@ test('removed, it runs no more and keeps what it knew; purged, nothing is left',
   run('apt-get remove -qy wakegate')
   await assert.rejects(post(newWake()), /ECONNREFUSED/)
   run('test -e /var/lib/wakegate/wakegate.db && test -e /etc/wakegate/wakegate.json && test ! -e /usr/bin/wakegate')
-  run('rm /etc/default/wakegate && rm -r /root/now /root/next') // not the package's
+  run('rm /etc/default/wakegate && rm -r /srv/now /srv/next') // not the package's
   run('apt-get purge -qy wakegate')
   assert.equal(run("find / -xdev -name '*wakegate*'"), '')
   assert.equal(run('find / -xdev -nouser -o -xdev -nogroup'), '')
