@@ -140,8 +140,9 @@ test('a trace goes on to the runtime and into the log', async () => {
     const answer = await request(`${gateway.url}/wake/agentchat-poke`, { ...whole, headers: { ...whole.headers, ...headers } })
     assert.equal(answer.json.status, 'relayed', answer.text)
     const { traceparent, tracestate } = runtimes.poke.requests.at(-1).headers
-    const lines = gateway.entries.filter(entry => entry.delivery_id === wake.delivery_id)
-    return { traceparent, tracestate, ids: lines.map(entry => entry.trace_id) }
+    const lines = () => gateway.entries.filter(entry => entry.delivery_id === wake.delivery_id)
+    await until(() => lines().length === 2, 'the delivery and the wake are in the log')
+    return { traceparent, tracestate, ids: lines().map(entry => entry.trace_id) }
   }
   const traceparent = `00-${id}-b7ad6b7169203331-01`, tracestate = 'vendor=1'
   assert.deepEqual(await traced({ traceparent, tracestate }), { traceparent, tracestate, ids: [id, id] })
