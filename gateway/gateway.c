@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
 #include "gateway/notify.h"
@@ -36,6 +37,7 @@ struct gateway {
     enum stage stage;
     const char *config_path;
     struct config *config;
+    struct config_watch watch;
     uv_loop_t loop;
     struct turn turn;
     struct world world;
@@ -148,6 +150,10 @@ static struct config *read_config(struct gateway *gateway, bool first)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
     log_report(&report);
+    if (usable ? config->watch : gateway->config && gateway->config->watch)
+        config_watch_follow(&gateway->watch, buf_slice(&report.files));
+    else
+        config_watch_follow(&gateway->watch, SLICE(""));
     settings_report_release(&report);
     if (usable)
         return config;
@@ -157,7 +163,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
 
 /* --- while it runs --- */
 
-static void reload(struct gateway *gateway)
+static void load_again(struct gateway *gateway)
 {
     struct buf keys = BUF_INIT(1024);
     struct config *fresh = read_config(gateway, false);
@@ -180,6 +186,21 @@ static void reload(struct gateway *gateway)
     log_begin(LOG_INFO, "reloaded");
     log_num("routes", (int64_t)fresh->route_count);
     log_end();
+}
+
+static void reload(struct gateway *gateway)
+{
+    notify_reloading(&gateway->notify);
+    load_again(gateway);
+    notify_ready(&gateway->notify);
+}
+
+static void on_files_changed(struct config_watch *watch)
+{
+    struct gateway *gateway = CONTAINER_OF(watch, struct gateway, watch);
+
+    if (gateway->stage == STAGE_SERVING)
+        reload(gateway);
 }
 
 /* --- ending --- */
@@ -214,6 +235,7 @@ static void part_closed(void *context)
 static void close_loop(struct gateway *gateway)
 {
     config_free(gateway->config);
+    config_watch_close(&gateway->watch);
     /* A handle that is closed gives its signal back, and the next one would end the process. */
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
@@ -300,11 +322,8 @@ static void on_signal(uv_signal_t *signal, int number)
 
     switch (number) {
     case SIGHUP:
-        if (gateway->stage != STAGE_SERVING)
-            return;
-        notify_reloading(&gateway->notify);
-        reload(gateway);
-        notify_ready(&gateway->notify);
+        if (gateway->stage == STAGE_SERVING)
+            reload(gateway);
         return;
     case SIGUSR1:
         relays_log(&gateway->relays);
@@ -329,6 +348,7 @@ static void watch_signals(struct gateway *gateway)
 
 static bool start(struct gateway *gateway)
 {
+    config_watch_open(&gateway->watch, &gateway->loop, on_files_changed);
     watch_signals(gateway); /* one that comes meanwhile is looked at when all stands */
     gateway->config = read_config(gateway, true);
     if (!gateway->config)
