@@ -26,6 +26,7 @@
 #include "gateway/net/address.h"
 #include "gateway/net/reach.h"
 #include "gateway/net/watch.h"
+#include "relay/http_head.h"
 
 enum { IDLE_WORKS = 64, KEPT_CONNECTIONS = 64 };
 
@@ -47,10 +48,9 @@ struct work {
     struct work *next;      /* in the idle list */
     CURL *easy;
     struct curl_slist *headers;
-    size_t header_bytes; /* of the answer */
-    bool head_whole;     /* libcurl is content when a connection ends inside a head */
-    bool cut;            /* the answer's body is longer than is read */
-    enum reach refused;  /* the worst address that was not connected to */
+    struct http_head head; /* of the answer */
+    bool cut;              /* the answer's body is longer than is read */
+    enum reach refused;    /* the worst address that was not connected to */
     char refused_address[ADDRESS_TEXT_SIZE];
     char error[CURL_ERROR_SIZE];
 };
@@ -87,12 +87,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *context)
     struct work *work = context;
     struct slice line = {.data = bytes, .len = size * count};
 
-    work->header_bytes += line.len;
-    if (slice_starts(line, SLICE("HTTP/")))
-        work->head_whole = false;
-    else if (slice_eq(line, SLICE("\r\n")) || slice_eq(line, SLICE("\n")))
-        work->head_whole = true;
-    return work->header_bytes <= LIMIT_ANSWER_HEADER_BYTES ? line.len : 0;
+    return http_head_take(&work->head, line) ? line.len : 0;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context)
@@ -188,8 +183,8 @@ static void work_prepare(struct work *work, struct http_call *call, bool post)
 
     assert(call->timeout_ms > 0); /* 0 would mean forever */
     work->call = call;
-    work->header_bytes = 0;
-    work->cut = work->head_whole = false;
+    work->head = (struct http_head){0};
+    work->cut = false;
     work->refused = REACH_PUBLIC;
     work->error[0] = '\0';
     work->headers = header_list(call->headers);
@@ -209,8 +204,10 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
 {
     if (code == CURLE_ABORTED_BY_CALLBACK)
         err_set(err, "given up before there was an answer");
-    else if (work->header_bytes > LIMIT_ANSWER_HEADER_BYTES)
+    else if (http_head_is_too_long(&work->head))
         err_set(err, "the answer has more than %d bytes of headers", LIMIT_ANSWER_HEADER_BYTES);
+    else if (work->head.coded)
+        err_set(err, "an answer in a transfer coding that was not asked for");
     else if (code == CURLE_OK)
         err_set(err, "the connection ended inside the answer's head");
     else if (code != CURLE_COULDNT_CONNECT || work->refused == REACH_PUBLIC)
@@ -243,7 +240,8 @@ static void work_finish(struct work *work, CURLcode code)
 
     curl_easy_getinfo(work->easy, CURLINFO_REQUEST_SIZE, &sent);
     curl_easy_getinfo(work->easy, CURLINFO_RESPONSE_CODE, &status);
-    if ((code == CURLE_OK || work->cut) && work->head_whole && status >= 200) {
+    bool enough = code == CURLE_OK || work->cut || work->head.coded;
+    if (enough && work->head.whole && status >= 200) {
         call->result = HTTP_ANSWERED;
         call->status = (unsigned)status;
         read_retry_after(work);
@@ -323,6 +321,7 @@ struct http_client *http_client_open(struct turn *turn, bool private_too, const 
 {
     struct http_client *client = mem_new(sizeof(*client));
 
+    unsetenv("SSLKEYLOGFILE"); /* libcurl would write the keys of its connections there */
     curl_global_init_mem(CURL_GLOBAL_DEFAULT, mem_new, free, mem_grow, copied, zeroed);
     client->turn = turn;
     client->private_too = private_too;
