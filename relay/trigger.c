@@ -17,6 +17,7 @@
 
 #include "gateway/core/clock.h"
 #include "gateway/core/limits.h"
+#include "relay/conceal.h"
 #include "relay/http_client.h"
 
 enum { HEADER_BYTES = 16384 };
@@ -80,6 +81,22 @@ static void judge(const struct work *work, struct outcome *outcome)
     outcome_text(outcome->detail, sizeof(outcome->detail), verdict.detail, strlen(verdict.detail));
 }
 
+/* Whatever was said, by the runtime or about the connection to it. */
+static void conceal_request(const struct work *work, struct outcome *outcome)
+{
+    const struct trigger *trigger = work->trigger;
+    const struct conceal request = {
+        .secret = trigger->secret.text,
+        .headers = buf_slice(&work->out.headers),
+        .key = work->delivery->key,
+        .url = trigger->url,
+        .host_too = trigger->url_is_secret,
+    };
+
+    conceal(&request, outcome->run);
+    conceal(&request, outcome->detail);
+}
+
 static void on_sent(struct op *op)
 {
     struct work *work = CONTAINER_OF(op, struct work, call.op);
@@ -96,6 +113,7 @@ static void on_sent(struct op *op)
         explain(outcome, OUTCOME_AMBIGUOUS, &work->call.err);
         break;
     }
+    conceal_request(work, outcome);
     work_finish(work);
 }
 
