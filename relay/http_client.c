@@ -23,9 +23,8 @@
 #include "gateway/core/deadline.h"
 #include "gateway/core/limits.h"
 #include "gateway/core/retry_after.h"
-#include "gateway/net/address.h"
-#include "gateway/net/reach.h"
 #include "gateway/net/watch.h"
+#include "relay/http_guard.h"
 #include "relay/http_head.h"
 
 enum { IDLE_WORKS = 64, KEPT_CONNECTIONS = 64 };
@@ -50,8 +49,7 @@ struct work {
     struct curl_slist *headers;
     struct http_head head; /* of the answer */
     bool cut;              /* the answer's body is longer than is read */
-    enum reach refused;    /* the worst address that was not connected to */
-    char refused_address[ADDRESS_TEXT_SIZE];
+    struct http_guard guard;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -70,16 +68,11 @@ static char *copied(const char *text)
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *to)
 {
     struct work *work = context;
-    enum reach reach = reach_of(&to->addr);
 
     (void)purpose;
-    if (reach == REACH_PUBLIC || (reach == REACH_PRIVATE && work->client->private_too))
-        return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-    if (reach > work->refused) {
-        work->refused = reach;
-        address_text(&to->addr, work->refused_address);
-    }
-    return CURL_SOCKET_BAD;
+    if (!http_guard_allows(&work->guard, &to->addr))
+        return CURL_SOCKET_BAD;
+    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *context)
@@ -185,7 +178,7 @@ static void work_prepare(struct work *work, struct http_call *call, bool post)
     work->call = call;
     work->head = (struct http_head){0};
     work->cut = false;
-    work->refused = REACH_PUBLIC;
+    work->guard = (struct http_guard){.private_too = work->client->private_too};
     work->error[0] = '\0';
     work->headers = header_list(call->headers);
     curl_easy_setopt(easy, CURLOPT_URL, call->url);
@@ -212,13 +205,8 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
         err_set(err, "an answer in a transfer coding that was not asked for");
     else if (code == CURLE_OK)
         err_set(err, "the connection ended inside the answer's head");
-    else if (code != CURLE_COULDNT_CONNECT || work->refused == REACH_PUBLIC)
+    else if (code != CURLE_COULDNT_CONNECT || !http_guard_explain(&work->guard, err))
         err_set(err, "%s", work->error[0] ? work->error : curl_easy_strerror(code));
-    else if (work->refused == REACH_PRIVATE)
-        err_set(err, "its address %s is private: set \"private\": true", work->refused_address);
-    else
-        err_set(err, "its address %s is link-local, reserved or a metadata service",
-                work->refused_address);
 }
 
 static void read_retry_after(struct work *work)
@@ -233,14 +221,21 @@ static void read_retry_after(struct work *work)
         retry_after_parse(slice_trim(slice_from(header->value)), clock_wall_ms());
 }
 
+static bool is_unsent(const struct work *work)
+{
+    long sent = 0;
+
+    curl_easy_getinfo(work->easy, CURLINFO_REQUEST_SIZE, &sent);
+    return sent == 0;
+}
+
 /* Sets the result and hands the call back to its owner. */
 static void work_finish(struct work *work, CURLcode code)
 {
     struct http_client *client = work->client;
     struct http_call *call = work->call;
-    long sent = 0, status = 0;
+    long status = 0;
 
-    curl_easy_getinfo(work->easy, CURLINFO_REQUEST_SIZE, &sent);
     curl_easy_getinfo(work->easy, CURLINFO_RESPONSE_CODE, &status);
     bool enough = code == CURLE_OK || work->cut || work->head.coded;
     if (enough && work->head.whole && status >= 200) {
@@ -248,7 +243,7 @@ static void work_finish(struct work *work, CURLcode code)
         call->status = (unsigned)status;
         read_retry_after(work);
     } else {
-        call->result = sent > 0 ? HTTP_NO_ANSWER : HTTP_NOT_SENT;
+        call->result = is_unsent(work) ? HTTP_NOT_SENT : HTTP_NO_ANSWER;
         explain(work, code, &call->err);
     }
     curl_multi_remove_handle(client->multi, work->easy);
@@ -392,6 +387,11 @@ void http_client_cancel(struct http_client *client, struct http_call *call)
     (void)client;
     if (call->work)
         work_finish(call->work, CURLE_ABORTED_BY_CALLBACK);
+}
+
+bool http_client_is_unsent(const struct http_call *call)
+{
+    return call->work && is_unsent(call->work);
 }
 
 const char *http_client_library(void)

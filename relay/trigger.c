@@ -152,10 +152,18 @@ static void trigger_cancel(struct target *target, struct delivery *delivery)
         http_client_cancel(trigger->client, &work->call);
 }
 
+static bool trigger_is_unsent(const struct delivery *delivery)
+{
+    const struct work *work = delivery->work;
+
+    return work && http_client_is_unsent(&work->call);
+}
+
 const struct target_kind target_trigger = {
     .name = "trigger",
     .open = trigger_open,
     .deliver = trigger_deliver,
     .cancel = trigger_cancel,
+    .is_unsent = trigger_is_unsent,
     .close = trigger_close,
 };

@@ -31,7 +31,7 @@ static bool is_variable_name(const char *name)
 {
     bool is_upper = name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
 
-    return is_upper && (strchr(name, '_') || !strpbrk(name, "0123456789"));
+    return name[0] && is_upper && (strchr(name, '_') || !strpbrk(name, "0123456789"));
 }
 
 static bool is_path(const char *name)

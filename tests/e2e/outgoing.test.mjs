@@ -62,7 +62,7 @@ test('TLS: a good certificate is taken, a bad one is target_unavailable with its
   assert.equal(inner.requests.length, 1, 'nobody else got a byte of a request')
 })
 
-test('a TLS handshake that never ends: nothing was sent, so the id is free', async t => {
+test('a TLS handshake that never ends: nothing was sent, so the id is free and the next of a chain is asked', async t => {
   const sockets = []
   const silent = net.createServer(socket => sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -71,13 +71,25 @@ test('a TLS handshake that never ends: nothing was sent, so the id is free', asy
     silent.close()
   })
   const url = `https://127.0.0.1:${silent.address().port}`
-  const gateway = await startGateway(t, { budget: '1s', routes: { relay: route('agentchat', trigger({ kind: 'grok', url })) } })
-  const wake = newWake()
-  for (let i = 1; i <= 2; i++) {
-    const got = await gateway.wake('relay', 'agentchat', wake)
-    assert.equal(got.json.code, 'target_unavailable', got.text)
-    assert.equal(sockets.length, i, 'it was tried again, so neither held nor resting')
+  const awake = await startRuntime(t, 'poke')
+  const routes = {}
+  // Those that drop repeats themselves are waited for in the background, but not for this.
+  for (const kind of ['grok', 'openclaw', 'hermes']) {
+    routes[kind] = route('agentchat', trigger({ kind, url }))
+    routes[`${kind}-chain`] = route('agentchat', { first: [trigger({ kind, url }, { wait: '300ms' }), trigger(awake)] })
   }
+  const gateway = await startGateway(t, { budget: '2s', routes })
+  await Promise.all(
+    ['grok', 'openclaw', 'hermes'].map(async kind => {
+      const wake = newWake()
+      for (let i = 1; i <= 2; i++) {
+        const got = await gateway.wake(kind, 'agentchat', wake)
+        assert.equal(got.json.code, 'target_unavailable', `${kind}, and neither held nor in flight: ${got.text}`)
+      }
+      assert.equal((await gateway.wake(`${kind}-chain`, 'agentchat', newWake())).json.status, 'relayed', kind)
+    })
+  )
+  assert.equal(sockets.length, 9)
 })
 
 test('a trigger that says https and speaks plain HTTP gets no request', async t => {
