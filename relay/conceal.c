@@ -53,7 +53,8 @@ static void hide_headers(char *text, struct slice lines, struct slice key)
         slice_cut(lines, '\0', &line, &lines);
         slice_cut(line, ':', &name, &value);
         value = slice_trim(value);
-        if (value.len >= LEAST_OF_HEADER)
+        bool is_trace = slice_starts_nocase(name, SLICE("trace"));
+        if (value.len >= LEAST_OF_HEADER && !is_trace)
             hide(text, value, LEAST_OF_HEADER, key);
     }
 }
