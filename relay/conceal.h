@@ -5,7 +5,7 @@
  * A runtime may repeat what it was sent, in an error or even as its run id, and libcurl's words
  * name the host. Such texts go into logs and answers, so each piece of them that stands in the
  * secret, in a header or in the URL becomes "***". What the request may show stays: the idempotency
- * key, and the host of a URL that is no secret.
+ * key, the trace, and the host of a URL that is no secret.
  */
 #ifndef WAKEGATE_RELAY_CONCEAL_H
 #define WAKEGATE_RELAY_CONCEAL_H

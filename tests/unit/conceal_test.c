@@ -10,6 +10,7 @@ static const struct conceal request = {
     .secret = SLICE("tok-0123456789abcdef"),
     .headers = SLICE("Authorization: Bearer tok-0123456789abcdef\0X-Timestamp: 1767225600\0"
                      "X-Signature: v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=\0"
+                     "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\0"
                      "X-Request-ID: 0b7c7d2e-0000-4000-8000-000000000000\0"),
     .key = SLICE("0b7c7d2e-0000-4000-8000-000000000000"),
     .url = "https://runtime.example:8443/hooks/s3cr3t-path?key=abcdefgh",
@@ -45,6 +46,7 @@ static void test_what_stays(void **state)
         "401 authentication_error",
         "run_1767225600123", /* the second of the request, too */
         "0b7c7d2e-0000-4000-8000-000000000000",
+        "4bf92f3577b34da6a3ce929d0e0e4736",
         "tok-012", /* too short to say anything */
         "Failed to connect to runtime.example port 8443",
     };
