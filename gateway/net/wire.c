@@ -103,7 +103,8 @@ static struct http_socket *take(struct wire *wire)
 
     if (fd < 0)
         return NULL;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* libmicrohttpd may turn it off */
+    if (wire->switching.len == 0) /* libmicrohttpd has sent the 101, and turned it off */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct http_socket *socket = mem_new(sizeof(*socket));
     *socket = (struct http_socket){.all = wire->all, .owner = wire->owner, .fd = fd};
     wire->taken = true;
