@@ -65,7 +65,8 @@ static struct pace read_pace(struct settings *settings)
 static struct slice read_common(struct settings *settings, struct target *common)
 {
     common->wait_ms = settings_duration(settings, "wait", 0, LEAST_WAIT_MS, MOST_WAIT_MS);
-    common->hold_ms = settings_duration(settings, "hold", 0, LEAST_HOLD_MS, MOST_HOLD_MS);
+    common->hold_ms =
+        settings_duration(settings, "hold", DEFAULT_HOLD_MS, LEAST_HOLD_MS, MOST_HOLD_MS);
     common->timeout_ms = settings_duration(settings, "timeout", DEFAULT_TIMEOUT_MS,
                                            LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS);
     common->pace = read_pace(settings);
@@ -85,10 +86,8 @@ static struct target *open_kind(const struct target_kind *kind, struct settings 
         return NULL;
     target->kind = kind;
     target->wait_ms = common.wait_ms;
-    if (common.hold_ms > 0)
+    if (settings_has(settings, "hold") || target->hold_ms == 0)
         target->hold_ms = common.hold_ms;
-    else if (target->hold_ms == 0)
-        target->hold_ms = DEFAULT_HOLD_MS;
     target->timeout_ms = common.timeout_ms;
     target->pace = common.pace;
     if (id.len > 0) {
