@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gateway/config_report.h"
 #include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
@@ -54,24 +55,6 @@ struct gateway {
 };
 
 /* --- opening --- */
-
-static void log_lines(enum log_level level, const char *event, struct slice lines)
-{
-    struct slice line;
-
-    while (lines.len > 0) {
-        slice_cut(lines, '\n', &line, &lines);
-        log_begin(level, event);
-        log_str("text", line);
-        log_end();
-    }
-}
-
-static void log_report(const struct settings_report *report)
-{
-    log_lines(LOG_WARN, "config_warning", buf_slice(&report->warnings));
-    log_lines(LOG_ERROR, "config_mistake", buf_slice(&report->mistakes));
-}
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
                        struct router *router, struct front **front)
@@ -168,7 +151,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
     else if (config)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
-    log_report(&report);
+    config_report_log(&report);
     if (usable ? config->watch : gateway->config && gateway->config->watch)
         config_watch_follow(&gateway->watch, buf_slice(&report.files));
     else
