@@ -6,11 +6,18 @@
 #include "gateway/store/redis_line.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gateway/net/stream.h"
 #include "gateway/store/redis_sentinel.h"
 
-enum { CONNECT_MS = 3000, GREETING_MS = 2000, LOOK_AGAIN_MS = 50, GREETING_BYTES = 64 * 1024 };
+enum {
+    CONNECT_MS = 3000,
+    GREETING_MS = 2000,
+    SENTINEL_MS = 1000, /* between two looks at who is the master */
+    LOOK_AGAIN_MS = 50,
+    GREETING_BYTES = 64 * 1024
+};
 
 static void set_place(struct redis_line *line, char *place)
 {
@@ -27,6 +34,8 @@ static void give_up(struct redis_line *line, const struct err *why, bool lasting
     redis_news_down(&line->news, why);
     line->why = *why;
     line->failures++;
+    if (line->sentinel)
+        redis_sentinel_drop(line->sentinel);
     deadline_set(&line->deadline, redis_fault_wait(line->failures, lasting));
     line->events->down(line->context, why);
 }
@@ -45,6 +54,8 @@ static void become_ready(struct redis_line *line)
     line->state = LINE_READY;
     line->why = (struct err){0};
     deadline_clear(&line->deadline);
+    if (line->url.master)
+        deadline_set(&line->deadline, SENTINEL_MS);
     redis_news_ready(&line->news);
     line->events->ready(line->context);
 }
@@ -155,33 +166,59 @@ static void connect_to(struct redis_line *line, const struct redis_host *server)
     line->stream = stream_connect(line->loop, &address, CONNECT_MS, &events, line);
 }
 
-static void on_found(void *context, const struct redis_host *server, const struct err *why)
+/* Who is the master now? Where nobody knows, the one that works goes on. */
+static void take_look(struct redis_line *line, const struct redis_host *server)
+{
+    char *place = server ? redis_host_text(server) : NULL;
+    struct err why;
+
+    if (place && strcmp(place, line->place) != 0) {
+        err_set(&why, "Sentinel names another master, %s", place);
+        redis_line_leave(line, &why, false);
+    } else {
+        deadline_set(&line->deadline, SENTINEL_MS);
+    }
+    free(place);
+}
+
+static void on_found(void *context, const struct redis_host *server, size_t who,
+                     const struct err *why)
 {
     struct redis_line *line = context;
 
     line->sentinel = NULL;
+    if (server)
+        line->asked_first = who;
     if (line->state == LINE_CLOSING) {
         free_when_gone(line);
-    } else if (!server) {
-        line->state = LINE_WAITING;
-        give_up(line, why, false);
-    } else {
+    } else if (line->state == LINE_READY) {
+        take_look(line, server);
+    } else if (line->state == LINE_ASKING && server) {
         set_place(line, redis_host_text(server));
         connect_to(line, server);
+    } else if (line->state == LINE_ASKING) {
+        line->state = LINE_WAITING;
+        give_up(line, why, false);
     }
+}
+
+static void ask(struct redis_line *line)
+{
+    size_t first = line->asked_first % line->url.sentinel_count;
+
+    line->sentinel = redis_sentinel_ask(line->loop, &line->url, first, on_found, line);
 }
 
 static void begin(struct redis_line *line)
 {
-    const struct redis_url *url = &line->url;
-
-    if (!url->master) {
-        connect_to(line, &url->server);
-        return;
+    if (!line->url.master) {
+        connect_to(line, &line->url.server);
+    } else if (line->sentinel) { /* given up, and not gone yet */
+        deadline_set(&line->deadline, LOOK_AGAIN_MS);
+    } else {
+        line->state = LINE_ASKING;
+        ask(line);
     }
-    line->state = LINE_ASKING;
-    size_t first = line->asked_first % url->sentinel_count;
-    line->sentinel = redis_sentinel_ask(line->loop, url, first, on_found, line);
 }
 
 static void on_deadline(struct deadline *deadline)
@@ -193,6 +230,8 @@ static void on_deadline(struct deadline *deadline)
         begin(line);
     else if (line->state == LINE_GREETING)
         redis_line_leave(line, &late, false);
+    else if (line->state == LINE_READY)
+        ask(line);
     else if (line->state == LINE_LEAVING) /* the stream takes its time to go */
         deadline_set(deadline, LOOK_AGAIN_MS);
 }

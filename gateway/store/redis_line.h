@@ -5,7 +5,8 @@
  * Sentinels asked again.
  *
  * Ready means: the server took the password and the scripts, wrote one key, and where Sentinels
- * named it says itself that it is the master.
+ * named it says itself that it is the master. They are asked while it is ready too, since a master
+ * that was replaced takes writes until it is told so, seconds later, and then drops them.
  */
 #ifndef WAKEGATE_STORE_REDIS_LINE_H
 #define WAKEGATE_STORE_REDIS_LINE_H
@@ -45,11 +46,11 @@ struct redis_line {
     struct redis_url url;
     const struct redis_line_events *events;
     void *context;
-    struct redis_sentinel *sentinel; /* while asking */
+    struct redis_sentinel *sentinel; /* while asking, and now and then while it is ready */
     size_t asked_first;              /* of the Sentinels */
     struct stream *stream;           /* NULL while waiting */
     struct redis_reader *reader;     /* lives as long as the stream */
-    struct deadline deadline;        /* of the next try, or the greeting */
+    struct deadline deadline;        /* of the next try, the greeting, or the next look */
     bool has_deadline;
     unsigned failures; /* since an operation was last answered */
     void (*closed)(void *context);

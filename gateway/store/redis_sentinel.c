@@ -18,7 +18,7 @@ enum step { STEP_LOGIN, STEP_HEAD, STEP_HOST, STEP_PORT, STEP_KNOWN };
 struct redis_sentinel {
     uv_loop_t *loop;
     const struct redis_url *url;
-    void (*done)(void *context, const struct redis_host *server, const struct err *why);
+    redis_found *done;
     void *context;
     size_t first, asked; /* asked: how many, with the present one */
     bool dropped;
@@ -51,7 +51,7 @@ static void on_deadline_closed(struct deadline *deadline)
     }
     err_set(&why, "%s", buf_text(&text));
     buf_release(&text);
-    sentinel->done(sentinel->context, known ? &sentinel->found : NULL, &why);
+    sentinel->done(sentinel->context, known ? &sentinel->found : NULL, present(sentinel), &why);
     free(sentinel->found.host);
     free(sentinel->found.port);
     free(sentinel);
@@ -216,10 +216,8 @@ static void ask_next(struct redis_sentinel *sentinel)
     sentinel->stream = stream_connect(sentinel->loop, &address, CONNECT_MS, &events, sentinel);
 }
 
-struct redis_sentinel *redis_sentinel_ask(
-    uv_loop_t *loop, const struct redis_url *url, size_t first,
-    void (*done)(void *context, const struct redis_host *server, const struct err *why),
-    void *context)
+struct redis_sentinel *redis_sentinel_ask(uv_loop_t *loop, const struct redis_url *url,
+                                          size_t first, redis_found *done, void *context)
 {
     struct redis_sentinel *sentinel = mem_new(sizeof(*sentinel));
 

@@ -15,12 +15,15 @@
 
 struct redis_sentinel;
 
-/* `done` comes once, from the loop: `server` is the master, borrowed for the call; or it is NULL
- * and `why` says what became of each, in the order of the URL. `url` must outlive that. */
-struct redis_sentinel *redis_sentinel_ask(
-    uv_loop_t *loop, const struct redis_url *url, size_t first,
-    void (*done)(void *context, const struct redis_host *server, const struct err *why),
-    void *context);
+/* From the loop, once. `server` is the master, borrowed for the call, and `who` the place in the
+ * URL of the Sentinel that named it; or it is NULL and `why` says what became of each, in the order
+ * of the URL. */
+typedef void redis_found(void *context, const struct redis_host *server, size_t who,
+                         const struct err *why);
+
+/* `url` must outlive `done`. */
+struct redis_sentinel *redis_sentinel_ask(uv_loop_t *loop, const struct redis_url *url,
+                                          size_t first, redis_found *done, void *context);
 
 /* Asks no further; `done` still comes. */
 void redis_sentinel_drop(struct redis_sentinel *sentinel);
