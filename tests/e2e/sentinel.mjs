@@ -26,15 +26,17 @@ class Sentinel extends Redis {
 }
 
 /** Starts a Sentinel that watches `port` as `name`; `lines`: more of its config. */
-export async function startSentinel(t, port, { name = master, quorum = 1, lines = [], ...options } = {}) {
+export async function startSentinel(t, port, { name = master, quorum = 1, lines = [], tls = false } = {}) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'wakegate-sentinel-'))
-  const sentinel = new Sentinel(await freePort(), directory, options)
+  const sentinel = new Sentinel(await freePort(), directory, [])
+  if (tls) sentinel.tlsPort = await freePort()
   sentinel.file = path.join(directory, 'sentinel.conf')
   fs.writeFileSync(
     sentinel.file,
     [
       `port ${sentinel.port}`,
       'bind 127.0.0.1',
+      ...(tls ? [`tls-port ${sentinel.tlsPort}`] : []),
       `dir ${directory}`,
       `sentinel monitor ${name} 127.0.0.1 ${port} ${quorum}`,
       `sentinel down-after-milliseconds ${name} 1000`,
@@ -50,19 +52,26 @@ export async function startSentinel(t, port, { name = master, quorum = 1, lines 
   return sentinel
 }
 
-/** A master, a replica in step with it, and three Sentinels that know it all. */
-export async function startReplicated(t, { options = [], sentinel = {} } = {}) {
-  const first = await startRedis(t, '--repl-diskless-sync-delay', 0, ...options)
-  const second = await startRedis(t, '--repl-diskless-sync-delay', 0, '--replicaof', `127.0.0.1 ${first.port}`, ...options)
+/** A master, a replica in step with it, and three Sentinels that know it all. With `tls` each has a
+ * second port, `tlsPort`, which is the one that is named and used; the plain one is for the test. */
+export async function startReplicated(t, { options = [], sentinel = {}, tls = false } = {}) {
+  const start = async (...more) => {
+    const tlsPort = tls ? await freePort() : undefined
+    const redis = await startRedis(t, '--repl-diskless-sync-delay', 0, ...(tls ? ['--tls-port', tlsPort] : []), ...options, ...more)
+    return Object.assign(redis, { tlsPort })
+  }
+  const portOf = one => one.tlsPort ?? one.port
+  const first = await start()
+  const second = await start('--replicaof', `127.0.0.1 ${portOf(first)}`)
   const inStep = async () => /master_link_status:up/.test(await second.command('INFO', 'replication'))
   await until(inStep, 'the replica is in step')
   const sentinels = []
-  for (let i = 0; i < 3; i++) sentinels.push(await startSentinel(t, first.port, { quorum: 2, ...sentinel }))
+  for (let i = 0; i < 3; i++) sentinels.push(await startSentinel(t, portOf(first), { quorum: 2, tls, ...sentinel }))
   const seen = async one => {
     const reply = await one.command('SENTINEL', 'MASTER', master)
     return /num-slaves\r\n\$1\r\n1\r\n/.test(reply) && /num-other-sentinels\r\n\$1\r\n2\r\n/.test(reply)
   }
   for (const one of sentinels) await until(() => seen(one), 'the Sentinels know each other and the replica')
-  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  const hosts = sentinels.map(one => `127.0.0.1:${portOf(one)}`).join(',')
   return { first, second, sentinels, hosts, url: `redis+sentinel://${hosts}/${master}/0` }
 }

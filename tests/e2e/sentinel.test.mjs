@@ -60,6 +60,7 @@ for (const how of ['killed', 'frozen', 'demoted'])
         await until(() => gateway.log('store_up').some(({ text }) => text === up), () => `${up}\n${gateway.everything()}`)
       }
 
+    if (how === 'demoted') assert.match(JSON.stringify(one.log('store_down')), /Sentinel names another master/)
     for (const gateway of [one, two]) assert.equal((await answersTo(() => send(gateway, before), 200)).json.status, 'duplicate')
     assert.equal(runtime.runs.length, runs)
     await assertWorks(gateways, client)
