@@ -26,6 +26,7 @@ static const struct {
     {"WRONGPASS", "the user or the password is wrong", {.lasting = true}},
     {"NOPERM", NO_RIGHT, {.lasting = true}},
     {"ERR The user executing the script", NO_RIGHT, {.lasting = true}},
+    {"ERR ACL failure in script", NO_RIGHT, {.lasting = true}},
     {"DENIED", "the server is in protected mode: give it a password", {.lasting = true}},
     {"LOADING", "the server still loads its data", {0}},
     {"OOM", "the server's memory is full: raise its maxmemory", {0}},
@@ -59,26 +60,32 @@ static void clean(char *text)
             *text = '?';
 }
 
-/* Before version 7 an error inside a script is wrapped, with or without the '-':
- * "ERR Error running script (call to f_<sha>): @user_script:1: -OOM command not allowed ...".
- * Since then its place stands behind: "OOM ... script: <sha>, on @user_script:1." */
+/* What stands behind `mark`; all of it where that is not there. */
+static struct slice behind(struct slice text, struct slice mark)
+{
+    for (struct slice rest = text; rest.len > mark.len; rest = slice_from_at(rest, 1))
+        if (slice_starts(rest, mark))
+            return slice_from_at(rest, mark.len);
+    return text;
+}
+
+/* Before version 7 an error inside a script is wrapped, in one of these ways:
+ *   ERR Error running script (call to f_<sha>): @user_script:1: WRONGTYPE Operation ...
+ *   ERR Error running script (call to f_<sha>): @user_script:1: @user_script: 1: -OOM command ...
+ * Since then its place stands behind: OOM command ... script: <sha>, on @user_script:1. */
 static struct slice unwrap(struct slice words)
 {
-    const struct slice mark = SLICE(": @user_script:"), place = SLICE(" script: ");
-    struct slice line, error;
+    const struct slice place = SLICE(" script: "), inner = SLICE("@user_script: ");
+    struct slice line, error, last = behind(words, place);
 
-    for (struct slice rest = words; rest.len > place.len; rest = slice_from_at(rest, 1))
-        if (slice_starts(rest, place))
-            return slice_first(words, words.len - rest.len);
+    if (last.len < words.len && behind(last, SLICE(", on @user_script")).len < last.len)
+        return slice_first(words, words.len - last.len - place.len);
     if (!slice_starts(words, SLICE("ERR Error running script")))
         return words;
-    for (struct slice rest = words; rest.len > mark.len; rest = slice_from_at(rest, 1)) {
-        if (!slice_starts(rest, mark))
-            continue;
-        slice_cut(slice_from_at(rest, mark.len), ' ', &line, &error);
-        return slice_starts(error, SLICE("-")) ? slice_from_at(error, 1) : error;
-    }
-    return words;
+    slice_cut(behind(words, SLICE(": @user_script:")), ' ', &line, &error);
+    if (slice_starts(error, inner))
+        slice_cut(slice_from_at(error, inner.len), ' ', &line, &error);
+    return slice_starts(error, SLICE("-")) ? slice_from_at(error, 1) : error;
 }
 
 /* A server before version 7 leaves the ERR out inside a script. */
