@@ -30,7 +30,7 @@ struct stream_events {
 struct stream_address {
     const char *host; /* a name or an address; or, with port NULL, the path of a unix socket */
     const char *port;
-    bool tls; /* as a client: 1.2 or later, certificate and host verified */
+    bool tls;               /* as a client: 1.2 or later, certificate and host verified */
     struct tls_files files; /* only with tls */
 };
 

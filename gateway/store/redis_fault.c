@@ -76,8 +76,10 @@ static struct slice behind(struct slice text, struct slice mark)
 static struct slice unwrap(struct slice words)
 {
     const struct slice place = SLICE(" script: "), inner = SLICE("@user_script: ");
-    struct slice line, error, last = behind(words, place);
+    struct slice line, error, last = behind(words, place), next = behind(last, place);
 
+    for (; next.len < last.len; next = behind(last, place))
+        last = next;
     if (last.len < words.len && behind(last, SLICE(", on @user_script")).len < last.len)
         return slice_first(words, words.len - last.len - place.len);
     if (!slice_starts(words, SLICE("ERR Error running script")))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/store/redis_sentinel.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,10 @@ struct redis_sentinel {
 
 static size_t present(const struct redis_sentinel *sentinel)
 {
-    return (sentinel->first + sentinel->asked - 1) % sentinel->url->sentinel_count;
+    size_t count = sentinel->url->sentinel_count;
+
+    assert(count > 0);
+    return (sentinel->first + sentinel->asked - 1) % count;
 }
 
 /* --- the end --- */
