@@ -103,17 +103,17 @@ static bool begins(struct slice words, const char *with)
 
 struct redis_fault redis_fault_read(struct slice words, bool secret, struct err *why)
 {
-    struct slice word, rest;
     unsigned kind = 0;
 
     words = unwrap(words);
     while (!begins(words, known[kind].words))
         kind++;
-    slice_cut(words, ' ', &word, &rest);
     struct slice beforehand = slice_from(known[kind].words);
-    struct slice safe = beforehand.len > word.len ? beforehand : word;
-    err_set(why, "%s (%.*s)", known[kind].meaning,
-            SLICE_ARG(slice_first(secret ? safe : words, WORDS_BYTES)));
+    if (secret && beforehand.len == 0)
+        err_set(why, "the server does not take the password");
+    else
+        err_set(why, "%s (%.*s)", known[kind].meaning,
+                SLICE_ARG(slice_first(secret ? beforehand : words, WORDS_BYTES)));
     clean(why->text);
     struct redis_fault fault = known[kind].fault;
     fault.kind = kind;
