@@ -10,9 +10,29 @@
 #define TOKEN     INT64_C(3600000)
 #define BURST_MAX (INT64_MAX / TOKEN)
 
+/* No sum of three such times overflows. */
+#define TIME_MAX (INT64_MAX / 4)
+
 struct gate_record gate_record_new(void)
 {
     return (struct gate_record){.parts = INT64_MAX};
+}
+
+static bool is_time(int64_t ms)
+{
+    return ms >= 0 && ms <= TIME_MAX;
+}
+
+bool record_is_sound(const struct record *record)
+{
+    return record->state <= RECORD_HELD && is_time(record->since_ms) && is_time(record->for_ms) &&
+           is_time(record->expires_ms);
+}
+
+bool gate_record_is_sound(const struct gate_record *gate)
+{
+    return is_time(gate->rest_since_ms) && is_time(gate->rest_for_ms) && gate->parts >= 0 &&
+           is_time(gate->filled_ms);
 }
 
 static void answer(struct store_op *op, enum store_answer what, int64_t ms)
