@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The record of a claim: any operations by three owners, with a clock that goes both ways, starting
+ * from nothing or from any numbers that a damaged file might hold.
+ *
+ * Whatever happens: no time that is answered is negative or longer than what was asked for, and
+ * between two settlements that count, by different owners, the window or a stated exception lies.
+ *
+ * Each line is one operation: its verb's letter (c s r h), the owner's, and by how many
+ * milliseconds the clock moves. A first line of numbers is the record and the gate to begin with.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include "gateway/store/record.h"
+
+enum { NUMBERS = 8 };
+#define WINDOW_MS INT64_C(172800000)
+#define FOR_MS    INT64_C(360000)
+
+struct world {
+    struct record record;
+    struct gate_record gate;
+    int64_t now_ms;
+    bool damaged;    /* it did not begin with nothing */
+    char settled_by; /* whose settlement stands; 0: nobody's */
+    char owners[3];
+};
+
+static bool read_number(struct slice text, int64_t *number)
+{
+    const bool negative = slice_starts(text, SLICE("-"));
+    uint64_t size = 0;
+
+    if (!slice_number(slice_from_at(text, negative), &size) || size > INT64_MAX)
+        return false;
+    *number = negative ? -(int64_t)size - 1 : (int64_t)size; /* so that INT64_MIN can be said */
+    return true;
+}
+
+static bool read_numbers(struct slice line, int64_t numbers[static NUMBERS])
+{
+    struct slice word;
+
+    for (size_t i = 0; i < NUMBERS; i++) {
+        slice_cut(line, ' ', &word, &line);
+        if (!read_number(word, &numbers[i]))
+            return false;
+    }
+    return true;
+}
+
+static void begin(struct world *world, struct slice line)
+{
+    const struct gate_record gate = world->gate;
+    int64_t numbers[NUMBERS];
+
+    if (!read_numbers(line, numbers))
+        return;
+    world->damaged = true;
+    world->record = (struct record){.state = (enum record_state)(numbers[0] & 3),
+                                    .owner = {.data = world->owners, .len = 1},
+                                    .since_ms = numbers[1],
+                                    .for_ms = numbers[2],
+                                    .expires_ms = numbers[3]};
+    world->gate = (struct gate_record){.rest_since_ms = numbers[4],
+                                       .rest_for_ms = numbers[5],
+                                       .parts = numbers[6],
+                                       .filled_ms = numbers[7]};
+    if (record_is_sound(&world->record) && gate_record_is_sound(&world->gate))
+        return;
+    world->record = (struct record){0}; /* a store refuses it */
+    world->gate = gate;
+    world->damaged = false;
+}
+
+static void check_answer(struct world *world, const struct store_op *op, char owner,
+                         enum record_state before)
+{
+    assert(op->answer < STORE_DOWN && op->answer_ms >= 0);
+    if (!world->damaged && op->answer != STORE_RELAYED)
+        assert(op->answer_ms <= FOR_MS * 10);
+    if (op->verb == STORE_CLAIM && op->answer == STORE_CLAIMED) {
+        assert(world->record.state == RECORD_CLAIMED && world->record.owner.data[0] == owner);
+        assert(before != RECORD_RELAYED || world->settled_by == 0);
+    }
+    if (op->verb == STORE_SETTLE && op->answer == STORE_OK) {
+        assert(world->record.state == RECORD_RELAYED);
+        assert(world->damaged || world->settled_by == 0 || world->settled_by == owner);
+        world->settled_by = owner;
+    }
+    if (op->verb == STORE_RELEASE || op->verb == STORE_HOLD) /* never undo a settlement */
+        assert(before != RECORD_RELAYED || world->record.state == RECORD_RELAYED);
+}
+
+static void operate(struct world *world, struct slice line)
+{
+    static const char verbs[] = "csrh";
+    const unsigned letter = fuzz_byte(&line), who = fuzz_byte(&line) % 3;
+    const char *verb = letter ? strchr(verbs, (int)letter) : NULL;
+    int64_t step = 0;
+
+    if (!verb)
+        return;
+    if (read_number(line, &step) && step > -WINDOW_MS * 2 && step < WINDOW_MS * 2 &&
+        world->now_ms + step > 0)
+        world->now_ms += step;
+    if (world->record.expires_ms <= world->now_ms)
+        world->settled_by = 0; /* forgotten, as it should be */
+    const enum record_state before =
+        world->record.expires_ms <= world->now_ms ? RECORD_FREE : world->record.state;
+    struct store_op op = {.verb = (enum store_verb)(STORE_CLAIM + (verb - verbs)),
+                          .owner = {.data = &world->owners[who], .len = 1},
+                          .gate = SLICE("gate"),
+                          .for_ms = FOR_MS,
+                          .pace = {.per_hour = 3600, .burst = 2}};
+    record_decide(&op, &world->record, &world->gate, world->now_ms, WINDOW_MS);
+    check_answer(world, &op, world->owners[who], before);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct world world = {
+        .gate = gate_record_new(), .now_ms = INT64_C(1794474000123), .owners = {'a', 'b', 'c'}};
+    struct slice input = fuzz_slice(data, size);
+
+    begin(&world, fuzz_line(&input));
+    for (int i = 0; input.len > 0 && i < 200; i++)
+        operate(&world, fuzz_line(&input));
+    return 0;
+}
