@@ -155,7 +155,7 @@ bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *
         .generation = sqlite_number(sqlite, SQL_READ_CLAIM, 5),
     };
     sqlite_reset(sqlite, SQL_READ_CLAIM);
-    whole = whole && state >= RECORD_CLAIMED && state <= RECORD_HELD;
+    whole = whole && state >= RECORD_FREE && state <= RECORD_HELD;
     return (whole && record_is_sound(record)) || damaged(err);
 }
 

@@ -6,16 +6,18 @@
  * Whatever happens: no time that is answered is negative or longer than what was asked for, and
  * between two settlements that count, by different owners, the window or a stated exception lies.
  *
- * Each line is one operation: its verb's letter (c s r h), the owner's, and by how many
- * milliseconds the clock moves. A first line of numbers is the record and the gate to begin with.
+ * Each line is one operation: its verb's letter (c s r h; a: claim again, f: by force), the
+ * owner's, and by how many milliseconds the clock moves. A first line of numbers is the record and
+ * the gate to begin with.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "gateway/store/record.h"
 
-enum { NUMBERS = 8 };
+enum { NUMBERS = 9 };
 #define WINDOW_MS INT64_C(172800000)
 #define FOR_MS    INT64_C(360000)
+#define AGAIN_MS  INT64_C(60000)
 
 struct world {
     struct record record;
@@ -61,7 +63,8 @@ static void begin(struct world *world, struct slice line)
                                     .owner = {.data = world->owners, .len = 1},
                                     .since_ms = numbers[1],
                                     .for_ms = numbers[2],
-                                    .expires_ms = numbers[3]};
+                                    .expires_ms = numbers[3],
+                                    .generation = numbers[8]};
     world->gate = (struct gate_record){.rest_since_ms = numbers[4],
                                        .rest_for_ms = numbers[5],
                                        .parts = numbers[6],
@@ -73,30 +76,42 @@ static void begin(struct world *world, struct slice line)
     world->damaged = false;
 }
 
+/* What is relayed is claimed only where that is meant, and then under a new generation. */
+static void check_claimed(struct world *world, const struct store_op *op, char owner,
+                          const struct record *before)
+{
+    assert(world->record.state == RECORD_CLAIMED && world->record.owner.data[0] == owner);
+    assert(op->generation == world->record.generation && op->generation >= before->generation);
+    if (before->state != RECORD_RELAYED)
+        return;
+    assert(op->again_ms > 0 && op->generation == before->generation + 1);
+    world->settled_by = 0;
+}
+
 static void check_answer(struct world *world, const struct store_op *op, char owner,
-                         enum record_state before)
+                         const struct record *before)
 {
     assert(op->answer < STORE_DOWN && op->answer_ms >= 0);
     if (!world->damaged && op->answer != STORE_RELAYED)
         assert(op->answer_ms <= FOR_MS * 10);
-    if (op->verb == STORE_CLAIM && op->answer == STORE_CLAIMED) {
-        assert(world->record.state == RECORD_CLAIMED && world->record.owner.data[0] == owner);
-        assert(before != RECORD_RELAYED || world->settled_by == 0);
-    }
+    if (op->verb == STORE_CLAIM && op->answer == STORE_CLAIMED)
+        check_claimed(world, op, owner, before);
     if (op->verb == STORE_SETTLE && op->answer == STORE_OK) {
         assert(world->record.state == RECORD_RELAYED);
         assert(world->damaged || world->settled_by == 0 || world->settled_by == owner);
         world->settled_by = owner;
     }
     if (op->verb == STORE_RELEASE || op->verb == STORE_HOLD) /* never undo a settlement */
-        assert(before != RECORD_RELAYED || world->record.state == RECORD_RELAYED);
+        assert(before->state != RECORD_RELAYED || world->record.state == RECORD_RELAYED);
 }
 
 static void operate(struct world *world, struct slice line)
 {
-    static const char verbs[] = "csrh";
+    static const char letters[] = "csrhaf";
+    static const enum store_verb verbs[] = {STORE_CLAIM, STORE_SETTLE, STORE_RELEASE,
+                                            STORE_HOLD,  STORE_CLAIM,  STORE_CLAIM};
     const unsigned letter = fuzz_byte(&line), who = fuzz_byte(&line) % 3;
-    const char *verb = letter ? strchr(verbs, (int)letter) : NULL;
+    const char *verb = letter ? strchr(letters, (int)letter) : NULL;
     int64_t step = 0;
 
     if (!verb)
@@ -104,17 +119,20 @@ static void operate(struct world *world, struct slice line)
     if (read_number(line, &step) && step > -WINDOW_MS * 2 && step < WINDOW_MS * 2 &&
         world->now_ms + step > 0)
         world->now_ms += step;
-    if (world->record.expires_ms <= world->now_ms)
-        world->settled_by = 0; /* forgotten, as it should be */
-    const enum record_state before =
-        world->record.expires_ms <= world->now_ms ? RECORD_FREE : world->record.state;
-    struct store_op op = {.verb = (enum store_verb)(STORE_CLAIM + (verb - verbs)),
+    struct record before = world->record;
+    if (before.expires_ms <= world->now_ms) { /* forgotten, as it should be */
+        world->settled_by = 0;
+        before = (struct record){.state = RECORD_FREE};
+    }
+    struct store_op op = {.verb = verbs[verb - letters],
+                          .again_ms = *verb == 'a' ? AGAIN_MS : 0,
+                          .force = *verb == 'f',
                           .owner = {.data = &world->owners[who], .len = 1},
                           .gate = SLICE("gate"),
                           .for_ms = FOR_MS,
                           .pace = {.per_hour = 3600, .burst = 2}};
     record_decide(&op, &world->record, &world->gate, world->now_ms, WINDOW_MS);
-    check_answer(world, &op, world->owners[who], before);
+    check_answer(world, &op, world->owners[who], &before);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

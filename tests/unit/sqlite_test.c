@@ -102,6 +102,9 @@ static void test_damaged(void **state)
     record = relayed(7);
     record.for_ms = INT64_MAX;
     expect_damaged(sqlite, record);
+    record = relayed(7);
+    record.generation = -1;
+    expect_damaged(sqlite, record);
     assert_true(sqlite_write_gate(sqlite, SLICE("g"), &gate, NULL));
     assert_false(sqlite_read_gate(sqlite, SLICE("g"), &gate, &err));
     assert_string_equal(err.text, "a record in the file is damaged");
