@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <stdio.h>
 
+#include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/reach.h"
 
@@ -65,7 +66,7 @@ static void check_host(struct slice host)
     enum reach reach = REACH_PUBLIC;
     const bool judged = reach_of_host(host, &reach);
 
-    if (host.len == 0 || memchr(host.data, '\0', host.len))
+    if (host.len == 0 || host.len > LIMIT_URL_BYTES || memchr(host.data, '\0', host.len))
         return;
     char *text = mem_text(host);
     if (getaddrinfo(text, NULL, &hints, &found) == 0) {

@@ -122,17 +122,22 @@ static bool is_one_of(char c, const char *more)
 }
 
 /* A line ends in CRLF, or in LF alone, which libmicrohttpd takes too. */
-static bool strict_line(struct slice *bytes, struct slice *line)
+static bool any_line(struct slice *bytes, struct slice *line)
 {
     if (!slice_cut(*bytes, '\n', line, bytes))
         return false;
     if (slice_ends(*line, SLICE("\r")))
         line->len--;
-    return !line->len || !memchr(line->data, '\r', line->len);
+    return true;
 }
 
-/* The target stands between the first blanks and the last one; a blank inside it cannot make it a
- * path that we know. */
+static bool strict_line(struct slice *bytes, struct slice *line)
+{
+    return any_line(bytes, line) && (!line->len || !memchr(line->data, '\r', line->len));
+}
+
+/* The target stands between the first blanks and the last one; a blank or a CR in it or in the
+ * method cannot make it one that we know. */
 static bool strict_request_line(struct slice line, struct buf *story)
 {
     struct slice method, target, version, path, query;
@@ -232,7 +237,7 @@ static bool strict_request(struct slice *bytes, const struct seen *seen, bool wh
     bool fine = false;
 
     do /* empty lines before a request are passed over */
-        fine = strict_line(bytes, &line);
+        fine = any_line(bytes, &line);
     while (fine && line.len == 0);
     fine = fine && strict_request_line(line, &head);
     while (fine && strict_line(bytes, &line) && line.len > 0)
