@@ -142,3 +142,8 @@ void target_cancel(struct target *target, struct delivery *delivery)
 {
     target->kind->cancel(target, delivery);
 }
+
+bool target_is_unsent(const struct target *target, const struct delivery *delivery)
+{
+    return target->kind->is_unsent && target->kind->is_unsent(delivery);
+}

@@ -59,6 +59,9 @@ struct target_kind {
     void (*deliver)(struct target *target, struct delivery *delivery);
     /* Ends a running delivery early: its `done` still comes, AMBIGUOUS if anything was sent. */
     void (*cancel)(struct target *target, struct delivery *delivery);
+    /* Optional: has nothing been sent yet, so that a cancel would leave nothing unclear? Without it
+     * something may have been. */
+    bool (*is_unsent)(const struct delivery *delivery);
     /* No delivery may be running. */
     void (*close)(struct target *target);
 };
@@ -83,5 +86,6 @@ void target_close(struct target *target); /* NULL is fine */
 void target_deliver(struct target *target, struct delivery *delivery, const struct wake *wake,
                     struct slice key, void (*done)(struct op *op));
 void target_cancel(struct target *target, struct delivery *delivery);
+bool target_is_unsent(const struct target *target, const struct delivery *delivery);
 
 #endif

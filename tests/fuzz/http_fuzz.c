@@ -245,9 +245,9 @@ static bool strict_request(struct slice *bytes, const struct seen *seen, bool wh
     struct slice line;
     bool fine = false;
 
-    do /* empty lines before a request are passed over */
+    do /* empty lines before a request are passed over, and those that begin with a NUL */
         fine = any_line(bytes, &line);
-    while (fine && line.len == 0);
+    while (fine && (line.len == 0 || line.data[0] == '\0'));
     fine = fine && strict_request_line(line, &head);
     while (fine && strict_line(bytes, &line) && !is_end_of_head(line))
         fine = strict_header(line, &head, &framing);
