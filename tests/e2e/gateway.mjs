@@ -22,8 +22,8 @@ export function scratch(t) {
   return directory
 }
 
-/** What no test forgives: the report of a sanitizer. One about a leak alone leaves an exit code of 1,
- * as a mistake in the config does. */
+/** What no test forgives: the report of a sanitizer. After one the exit code may be 1, as it is after
+ * a mistake in the config. */
 export const report = /Sanitizer|runtime error: /
 
 /** Every secret of these tests, by the variable that the config names. */
