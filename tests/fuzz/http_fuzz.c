@@ -122,12 +122,13 @@ static bool is_one_of(char c, const char *more)
 }
 
 /* A line ends in CRLF, or in LF alone, which libmicrohttpd takes too. It writes NULs over both, so
- * that one NUL before an LF alone cannot be told from a CR any more; it changes nothing. */
+ * that a few NULs and CRs before an LF alone cannot be told from it any more; they change nothing.
+ */
 static bool any_line(struct slice *bytes, struct slice *line)
 {
     if (!slice_cut(*bytes, '\n', line, bytes))
         return false;
-    if (slice_ends(*line, SLICE("\r")) || slice_ends(*line, SLICE("\0")))
+    while (slice_ends(*line, SLICE("\r")) || slice_ends(*line, SLICE("\0")))
         line->len--;
     return true;
 }
