@@ -8,7 +8,6 @@
 
 #include "gateway/store/redis.h"
 #include "gateway/store/redis_fault.h"
-#include "gateway/store/redis_greeting.h"
 #include "gateway/store/redis_script.h"
 #include "gateway/store/redis_threads_script.h"
 
@@ -26,17 +25,6 @@ static void check_operations(struct slice text)
     }
     struct threads_op op = {.verb = THREADS_TAKE};
     assert(!redis_threads_script_answer(&op, text) || op.answer < THREADS_DOWN);
-}
-
-static void check_greeting(struct slice text)
-{
-    char sha[REDIS_SHA_SIZE];
-
-    if (redis_greeting_sha(text, sha))
-        assert(strlen(sha) == REDIS_SHA_SIZE - 1 && slice_eq_nocase(slice_from(sha), text));
-    const struct slice policy = redis_greeting_policy(text);
-    assert(policy.len == 0 ||
-           (policy.data >= text.data && policy.data + policy.len <= text.data + text.len));
 }
 
 static void check_fault(struct slice words)
@@ -61,10 +49,8 @@ static void tell(const struct redis_reply *reply, struct buf *story)
                 reply->text.len);
     buf_append(story, reply->text);
     assert(reply->kind == REDIS_ARRAY || reply->count == 0);
-    if (reply->kind == REDIS_TEXT) {
+    if (reply->kind == REDIS_TEXT)
         check_operations(reply->text);
-        check_greeting(reply->text);
-    }
     if (reply->kind == REDIS_ERROR)
         check_fault(reply->text);
 }
