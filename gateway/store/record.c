@@ -10,9 +10,29 @@
 #define TOKEN     INT64_C(3600000)
 #define BURST_MAX (INT64_MAX / TOKEN)
 
+/* No sum of three such numbers overflows. */
+#define NUMBER_MAX (INT64_MAX / 4)
+
 struct gate_record gate_record_new(void)
 {
     return (struct gate_record){.parts = INT64_MAX};
+}
+
+static bool is_sound(int64_t number)
+{
+    return number >= 0 && number <= NUMBER_MAX;
+}
+
+bool record_is_sound(const struct record *record)
+{
+    return record->state <= RECORD_HELD && is_sound(record->since_ms) && is_sound(record->for_ms) &&
+           is_sound(record->expires_ms) && is_sound(record->generation);
+}
+
+bool gate_record_is_sound(const struct gate_record *gate)
+{
+    return is_sound(gate->rest_since_ms) && is_sound(gate->rest_for_ms) && gate->parts >= 0 &&
+           is_sound(gate->filled_ms);
 }
 
 static void answer(struct store_op *op, enum store_answer what, int64_t ms)

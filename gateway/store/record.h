@@ -40,6 +40,10 @@ struct gate_record {
 /* A gate of which nothing is stored: it does not rest, and its bucket is full. */
 struct gate_record gate_record_new(void);
 
+/* Could record_decide have written these numbers? Others must not be given to it. */
+bool record_is_sound(const struct record *record);
+bool gate_record_is_sound(const struct gate_record *gate);
+
 /* Sets the operation's answer. `gate` is not looked at where op->gate is empty. A ping is answered
  * STORE_OK. */
 void record_decide(struct store_op *op, struct record *record, struct gate_record *gate,

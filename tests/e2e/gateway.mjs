@@ -22,6 +22,10 @@ export function scratch(t) {
   return directory
 }
 
+/** What no test forgives: the report of a sanitizer. After one the exit code may be 1, as it is after
+ * a mistake in the config. */
+export const report = /Sanitizer|runtime error: /
+
 /** Every secret of these tests, by the variable that the config names. */
 const secretVariables = {
   E2E_SECRET: secret,
@@ -189,7 +193,8 @@ export class Gateway {
     if (!this.child) return
     const end = await this.stop()
     // Routes of a test share secrets, which is warned about before the log begins.
-    const noise = this.noise.filter(line => !/ share a secret; /.test(line) && !this.mayWrite?.test(line))
+    const may = line => / share a secret; /.test(line) || this.mayWrite?.test(line)
+    const noise = this.noise.filter(line => report.test(line) || !may(line))
     assert.deepEqual(noise, [], 'wakegate wrote what is no log line')
     if (!this.killed && !this.mayFail) assert.deepEqual(end, { code: 0, signal: null }, this.everything())
   }
@@ -225,6 +230,7 @@ export async function run(words, { env = {}, input = '', cwd } = {}) {
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const [code, signal] = await once(child, 'close')
+  assert.doesNotMatch(out + err, report)
   return { code, signal, out, err }
 }
 
