@@ -6,6 +6,7 @@
  */
 #include "relay/relay.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,6 +173,7 @@ static void relay_on_claim(struct op *op)
     }
     if (answer == STORE_CLAIMED) {
         count_repeat(relay, relay->store.repeats);
+        relay->generation = relay->store.generation;
         relay_deliver(relay);
         return;
     }
@@ -185,6 +187,20 @@ static void relay_on_claim(struct op *op)
         return;
     }
     relay_let_go(relay);
+}
+
+/* A generation that was begun on purpose is another delivery to a target that drops repeats. */
+static void name_delivery(struct relay *relay)
+{
+    const char *target = leaf_of(relay)->target->id;
+    struct slice id = relay->wake->wake.delivery_id;
+
+    if (relay->generation == 0)
+        snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s", SLICE_ARG(id),
+                 target);
+    else
+        snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s-%" PRId64,
+                 SLICE_ARG(id), target, relay->generation);
 }
 
 static void relay_deliver(struct relay *relay)
@@ -209,8 +225,7 @@ static void relay_deliver(struct relay *relay)
     relay->sent_us = clock_steady_us();
     relay->delivery =
         (struct delivery){.claim = slice_from(relay->key), .owner = slice_from(relay->owner)};
-    snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s",
-             SLICE_ARG(relay->wake->wake.delivery_id), target->id);
+    name_delivery(relay);
     deadline_set(&relay->deadline, left);
     target_deliver(leaf_of(relay)->target, &relay->delivery, &relay->wake->wake,
                    slice_from(relay->delivery_key), relay_on_delivered);
