@@ -132,15 +132,6 @@ static bool has_next_leaf(const struct relay *relay)
     return relay->leaf + 1 < relay->to->leaf_count && !relay->told;
 }
 
-static void count_repeat(const struct relay *relay, enum store_repeats repeats)
-{
-    static const char *const causes[] = {
-        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
-
-    if (repeats != REPEATS_NOTHING)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
-}
-
 /* Ends without an acceptance. Where the claim may be ours, it is given back first. */
 static void relay_let_go(struct relay *relay)
 {
@@ -172,7 +163,8 @@ static void relay_on_claim(struct op *op)
         return;
     }
     if (answer == STORE_CLAIMED) {
-        count_repeat(relay, relay->store.repeats);
+        if (relay->store.repeats != REPEATS_NOTHING)
+            relay->repeats = relay->store.repeats;
         relay->generation = relay->store.generation;
         relay_deliver(relay);
         return;
@@ -252,6 +244,16 @@ static void audit_delivery(const struct relay *relay)
     log_end();
 }
 
+/* A claim that repeats something and comes to nothing gives no target anything twice. */
+static void count_repeat(const struct relay *relay)
+{
+    static const char *const causes[] = {
+        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+
+    if (relay->repeats != REPEATS_NOTHING)
+        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[relay->repeats], NULL);
+}
+
 static void relay_on_delivered(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -263,9 +265,11 @@ static void relay_on_delivered(struct op *op)
     audit_delivery(relay);
     switch (relay->outcome.code) {
     case OUTCOME_ACCEPTED:
+        count_repeat(relay);
         relay_finish(relay, STORE_SETTLE);
         return;
     case OUTCOME_AMBIGUOUS: /* an idempotent target may be asked again at once */
+        count_repeat(relay);
         relay_finish(relay, leaf->target->idempotent ? STORE_RELEASE : STORE_HOLD);
         return;
     default:
