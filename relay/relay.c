@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "gateway/core/clock.h"
-#include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
+#include "relay/relay_audit.h"
 #include "relay/relays.h"
 
 enum {
@@ -223,37 +223,6 @@ static void relay_deliver(struct relay *relay)
                    slice_from(relay->delivery_key), relay_on_delivered);
 }
 
-/* Each delivery has its line: a wake may need several, and may outlast its request. */
-static void audit_delivery(const struct relay *relay)
-{
-    const struct leaf *leaf = leaf_of(relay);
-    const struct outcome *outcome = &relay->outcome;
-    uint64_t took_us = clock_steady_us() - relay->sent_us;
-
-    histogram_observe(leaf->seconds, took_us);
-    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
-                     outcome_name(outcome->code));
-    log_begin(outcome->code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivery");
-    log_text("route", relay->to->route);
-    log_text("target", leaf->target->id);
-    log_str("delivery_id", relay->wake->wake.delivery_id);
-    log_text("outcome", outcome_name(outcome->code));
-    log_text("run", outcome->run);
-    log_text("detail", outcome->detail);
-    log_num("us", (int64_t)took_us);
-    log_end();
-}
-
-/* A claim that repeats something and comes to nothing gives no target anything twice. */
-static void count_repeat(const struct relay *relay)
-{
-    static const char *const causes[] = {
-        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
-
-    if (relay->repeats != REPEATS_NOTHING)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[relay->repeats], NULL);
-}
-
 static void relay_on_delivered(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -262,14 +231,12 @@ static void relay_on_delivered(struct op *op)
     deadline_clear(&relay->deadline);
     relay->outcome = relay->delivery.outcome;
     relay->outcome.target = leaf->target->id;
-    audit_delivery(relay);
+    relay_audit_delivery(relay);
     switch (relay->outcome.code) {
     case OUTCOME_ACCEPTED:
-        count_repeat(relay);
         relay_finish(relay, STORE_SETTLE);
         return;
     case OUTCOME_AMBIGUOUS: /* an idempotent target may be asked again at once */
-        count_repeat(relay);
         relay_finish(relay, leaf->target->idempotent ? STORE_RELEASE : STORE_HOLD);
         return;
     default:
@@ -316,20 +283,6 @@ static void relay_finish(struct relay *relay, enum store_verb how)
     }
 }
 
-/* What happened at the target is known, and not yet written. */
-static void audit_unwritten(const struct relay *relay, const char *event)
-{
-    static const char *const verbs[] = {
-        [STORE_SETTLE] = "settle", [STORE_RELEASE] = "release", [STORE_HOLD] = "hold"};
-
-    log_begin(LOG_WARN, event);
-    log_text("route", relay->to->route);
-    log_str("delivery_id", relay->wake->wake.delivery_id);
-    log_text("verb", verbs[relay->finish]);
-    log_text("detail", relay->store.err.text);
-    log_end();
-}
-
 static void relay_on_finished(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -339,18 +292,18 @@ static void relay_on_finished(struct op *op)
     deadline_clear(&relay->deadline);
     tell(relay);
     if (answer == STORE_LOST)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+        relay_audit_lost_claim(relay);
     bool give_up = relay->relays->draining && relay->finish == STORE_RELEASE;
     if (written || give_up || time_left(relay->finish_until_ms) == 0) {
         if (!written)
-            audit_unwritten(relay, "given_up");
+            relay_audit_unwritten(relay, "given_up");
         relay_over(relay);
         return;
     }
     if (relay->finish == STORE_SETTLE)
         ++*metrics_value(METRIC_SETTLE_RETRIES, NULL, NULL, NULL);
     if (relay->finish_pause_ms == FIRST_PAUSE_MS)
-        audit_unwritten(relay, "unwritten");
+        relay_audit_unwritten(relay, "unwritten");
     deadline_set(&relay->deadline, relay->finish_pause_ms); /* then relay_on_deadline: once more */
     if (relay->finish_pause_ms < LONGEST_PAUSE_MS)
         relay->finish_pause_ms *= 2;
