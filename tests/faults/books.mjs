@@ -11,7 +11,7 @@ export class Books {
   asked = [] // { id, at, target, denied }: what reached a runtime; denied: it answered that it takes nothing
   accepted = [] // { id, at, target }
   messages = new Set()
-  record = [] // { at, pid, what, step, key, answer }
+  record = [] // { at, pid, what, step, key, owner, answer }
   scrapes = new Map() // pid -> { values, last } of its /metrics; last: nothing was counted after it
   losses = [] // { from, until }: when the store may have lost what it had acknowledged
   complaints = []
@@ -41,14 +41,13 @@ export class Books {
 
   readRecord(text) {
     for (const line of text.split('\n')) {
-      const [at, pid, what, step, key, answer] = line.split(' ')
-      if (answer !== undefined) this.record.push({ at: Number(at) / 1000, pid: Number(pid), what, step, key, answer })
+      const [at, pid, what, step, key, owner, answer] = line.split(' ')
+      if (answer !== undefined) this.record.push({ at: Number(at) / 1000, pid: Number(pid), what, step, key, owner, answer })
     }
   }
 }
 
 const causes = ['ended_lease', 'ended_hold']
-const idOf = key => key.slice(key.lastIndexOf('/') + 1)
 
 function grouped(list, name) {
   const groups = new Map()
@@ -69,26 +68,36 @@ function checkTrue(books, acceptances, complain) {
   }
 }
 
-/** What the gateways counted as an exception, by wake and cause. */
+/** The exceptions that the gateways met: a repeat that a target took, or of which the process that claimed
+ * it never learned what became (`counted` is false then: it died); and a settlement after another's. */
 function exceptionsOf(books) {
-  const exceptions = new Map()
-  for (const { what, key, answer } of books.record) {
-    const cause = what === 'claim' && causes.includes(answer) ? answer : what === 'settle' && answer === 'lost' ? 'lost_claim' : undefined
-    if (!cause) continue
-    const id = idOf(key)
-    if (!exceptions.has(id)) exceptions.set(id, [])
-    exceptions.get(id).push(cause)
+  const repeats = new Map() // owner of a claim -> what it repeats
+  const exceptions = []
+  for (const { pid, what, key, owner, answer } of books.record) {
+    const id = key.slice(key.lastIndexOf('/') + 1)
+    if (what === 'claim' && causes.includes(answer)) repeats.set(owner, { id, pid, cause: answer, counted: false })
+    if (what === 'deliver' && answer === 'accepted') met(repeats, owner, true)
+    if (what === 'deliver' && answer === 'ambiguous') met(repeats, owner, true)
+    if (what === 'release') met(repeats, owner, false)
+    if (what === 'settle' && answer === 'lost') exceptions.push({ id, pid, cause: 'lost_claim', counted: true })
   }
-  return exceptions
+  return [...exceptions, ...repeats.values()]
+}
+
+function met(repeats, owner, taken) {
+  const repeat = repeats.get(owner)
+  if (!repeat) return
+  if (taken) repeat.counted = true
+  else if (!repeat.counted) repeats.delete(owner)
 }
 
 /** P2: accepted twice only where an exception was counted for this wake, or the store lost it. */
 function checkOnce(books, acceptances, { idempotent, excepts }, totals, complain) {
-  const exceptions = exceptionsOf(books)
+  const exceptions = grouped(exceptionsOf(books), ({ id }) => id)
   for (const [id, list] of acceptances) {
     list.sort((a, b) => a.at - b.at)
     const lost = books.losses.length ? list.filter((entry, i) => i > 0 && books.losses.some(loss => loss.until >= list[i - 1].at && loss.from <= entry.at)).length : 0
-    const counted = exceptions.get(id) ?? []
+    const counted = (exceptions.get(id) ?? []).map(({ cause }) => cause)
     const doubled = list.length - 1
     totals.doubled += doubled
     for (const cause of counted.slice(0, doubled - lost)) totals.doubledBy[cause] = (totals.doubledBy[cause] ?? 0) + 1
@@ -136,13 +145,10 @@ function checkFree(books, acceptances, totals, complain) {
 
 /** The counters say what the record says: exactly, of a process that lived until it was last asked. */
 function checkCounters(books, totals, complain) {
+  const exceptions = exceptionsOf(books)
   for (const [pid, { values, last }] of books.scrapes) {
     const recorded = { ended_lease: 0, ended_hold: 0, lost_claim: 0 }
-    for (const { pid: whose, what, answer } of books.record) {
-      if (whose !== pid) continue
-      if (what === 'claim' && causes.includes(answer)) recorded[answer]++
-      if (what === 'settle' && answer === 'lost') recorded.lost_claim++
-    }
+    for (const { cause } of exceptions.filter(one => one.pid === pid && one.counted)) recorded[cause]++
     for (const cause of Object.keys(recorded)) {
       const counted = Object.entries(values).reduce(
         (sum, [name, value]) => (name.startsWith('wakegate_repeats_total{') && name.includes(`cause="${cause}"`) ? sum + value : sum),

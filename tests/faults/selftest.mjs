@@ -16,7 +16,7 @@ function made(spoil) {
   books.tries.push(answered())
   books.asked.push({ id, at: 140, target: 'once' })
   books.accept(id, 'once', 150)
-  books.record.push({ at: 130, pid: 1, what: 'claim', step: '-', key, answer: 'claimed' })
+  books.record.push({ at: 130, pid: 1, what: 'claim', key, owner: 'ann', answer: 'claimed' })
   books.scrapes.set(1, { values: {}, last: true })
   spoil(books)
   return books
@@ -29,7 +29,9 @@ function acceptAgain(books, target = 'once', at = 150 + lease) {
 
 function count(books, answer) {
   const cause = answer === 'lost' ? 'lost_claim' : answer
-  books.record.push({ at: 140 + lease, pid: 1, what: answer === 'lost' ? 'settle' : 'claim', step: '-', key, answer })
+  const entry = { at: 140 + lease, pid: 1, key, owner: 'bob' }
+  if (answer === 'lost') books.record.push({ ...entry, what: 'settle', answer })
+  else books.record.push({ ...entry, what: 'claim', answer }, { ...entry, what: 'deliver', answer: 'accepted' })
   books.scrapes.get(1).values[`wakegate_repeats_total{route="relay",cause="${cause}"}`] = 1
 }
 
@@ -42,6 +44,7 @@ const cases = {
   'a double that the next claim counted': [books => (acceptAgain(books), count(books, 'ended_lease'))],
   'a double after a hold': [books => (acceptAgain(books), count(books, 'ended_hold'))],
   'a double that the settlement counted': [books => (acceptAgain(books), count(books, 'lost'))],
+  'a double that was claimed and given back': [books => (acceptAgain(books), count(books, 'ended_lease'), (books.record.at(-1).what = 'release'), (books.scrapes.get(1).values = {})), 'P2'],
   'two doubles and one count': [books => (acceptAgain(books), acceptAgain(books, 'once', 150 + 2 * lease), count(books, 'ended_lease')), 'P2'],
   'a double by a cause that the run has no fault for': [books => (acceptAgain(books), count(books, 'lost')), 'P2', { excepts: ['ended_lease'] }],
   'a double across a loss of the store': [books => (acceptAgain(books), books.losses.push({ from: 1000, until: 1500 }))],
@@ -70,7 +73,7 @@ function checkMade() {
 
 /** A guard, the scenario that needs it, and what the run must complain about without it. */
 const guards = [
-  ['claim', 'calm', /^P2: .* was accepted \d+ times/],
+  ['claim', 'calm', /^P2: .* was asked for again/],
   ['hold', 'runtime', /^P2: .* was asked for again/],
   ['release', 'runtime', /^P1: .* nothing accepted it/],
   ['withdraw', 'rooms', /^P2: .* was both taken and fired/]

@@ -5,8 +5,8 @@
  * of it.
  *
  *   FAULTS_AT=<step>:<n>:kill|stop   at the n-th passing of that step
- *   FAULTS_RECORD=<file>             a line for every answer of the store, written before anybody
- *                                    acts on it, so that it outlives a process that is killed
+ *   FAULTS_RECORD=<file>             a line for every answer of the store and of a target, written
+ *                                    before anybody acts on it, so that it outlives the process
  *   FAULTS_BREAK=claim|hold|release|withdraw
  *                                    takes that guard away, to show that a run finds it
  *
@@ -33,7 +33,18 @@ enum { CROSSINGS = 4096, LINE_BYTES = 512 };
 
 /* --- the record --- */
 
-static void record(const char *what, const char *step, struct slice key, const char *answer)
+struct note { /* one line; what is empty is written as '-' */
+    const char *what, *step;
+    struct slice key, owner;
+    const char *answer;
+};
+
+static struct slice dash(struct slice text)
+{
+    return text.len > 0 ? text : SLICE("-");
+}
+
+static void record(const struct note *note)
 {
     static int file = -1;
     const char *name = getenv("FAULTS_RECORD");
@@ -44,8 +55,9 @@ static void record(const char *what, const char *step, struct slice key, const c
     if (file < 0)
         file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     int length =
-        snprintf(line, sizeof(line), "%" PRIu64 " %d %s %s %.*s %s\n", clock_steady_us(),
-                 (int)getpid(), what, step, SLICE_ARG(key.len > 0 ? key : SLICE("-")), answer);
+        snprintf(line, sizeof(line), "%" PRIu64 " %d %s %s %.*s %.*s %s\n", clock_steady_us(),
+                 (int)getpid(), note->what, note->step ? note->step : "-",
+                 SLICE_ARG(dash(note->key)), SLICE_ARG(dash(note->owner)), note->answer);
     if (file < 0 || length <= 0 || length >= LINE_BYTES || write(file, line, (size_t)length) < 0)
         abort();
 }
@@ -63,7 +75,7 @@ static void pass(const char *step)
     char *action = NULL;
     if (++passed != strtoul(at + length + 1, &action, 10))
         return;
-    record("step", step, (struct slice){0}, action + 1);
+    record(&(struct note){.what = "step", .step = step, .answer = action + 1});
     kill(getpid(), strcmp(action, ":stop") == 0 ? SIGSTOP : SIGKILL);
 }
 
@@ -128,7 +140,10 @@ static void on_store(struct op *op)
         store_op->answer = STORE_CLAIMED;
         store_op->repeats = REPEATS_NOTHING;
     }
-    record(verbs[store_op->verb], "-", store_op->key, answer_of(store_op));
+    record(&(struct note){.what = verbs[store_op->verb],
+                          .key = store_op->key,
+                          .owner = store_op->owner,
+                          .answer = answer_of(store_op)});
     if (store_op->verb != STORE_CLAIM || store_op->answer == STORE_CLAIMED)
         pass(steps[store_op->verb]);
     crossed(op)(op);
@@ -138,18 +153,27 @@ static void on_threads(struct op *op)
 {
     static const char *const answers[] = {"done", "busy", "settled", "nobody", "down", "unsure"};
     struct threads_op *threads_op = CONTAINER_OF(op, struct threads_op, op);
+    bool takes = threads_op->verb == THREADS_TAKE, offers = threads_op->verb == THREADS_OFFER;
 
-    if (threads_op->verb == THREADS_OFFER) {
-        record("offer", "-", threads_op->key, answers[threads_op->answer]);
-        if (threads_op->answer == THREADS_DONE)
-            pass("offered");
-    } else if (threads_op->verb == THREADS_TAKE) {
-        record("take", "-", threads_op->offer, answers[threads_op->answer]);
-        pass("taken");
-    } else {
-        record("withdraw", "-", threads_op->key, answers[threads_op->answer]);
-        pass("withdrawn");
-    }
+    record(&(struct note){.what = offers  ? "offer"
+                                  : takes ? "take"
+                                          : "withdraw",
+                          .key = takes ? threads_op->offer : threads_op->key,
+                          .owner = takes ? threads_op->taker : threads_op->owner,
+                          .answer = answers[threads_op->answer]});
+    if (threads_op->answer == THREADS_DONE)
+        pass(offers ? "offered" : takes ? "taken" : "withdrawn");
+    crossed(op)(op);
+}
+
+static void on_delivered(struct op *op)
+{
+    const struct delivery *delivery = CONTAINER_OF(op, struct delivery, op);
+
+    record(&(struct note){.what = "deliver",
+                          .key = delivery->claim,
+                          .owner = delivery->owner,
+                          .answer = outcome_name(delivery->outcome.code)});
     crossed(op)(op);
 }
 
@@ -237,7 +261,8 @@ void __wrap_target_deliver(struct target *target, struct delivery *delivery,
                            const struct wake *wake, struct slice key, void (*done)(struct op *op))
 {
     pass("delivering");
-    __real_target_deliver(target, delivery, wake, key, done);
+    cross(&delivery->op, done);
+    __real_target_deliver(target, delivery, wake, key, on_delivered);
 }
 
 /* libcurl's wish to read and not to write: the request is with the kernel. */
