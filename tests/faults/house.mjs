@@ -66,7 +66,7 @@ class Place {
 
   async #again({ code, signal }) {
     if (this.ending) return
-    const asked = code === 0 && this.leaves === this.gateway.child.pid
+    const asked = (code === 0 || signal === 'SIGTERM') && this.leaves === this.gateway.child.pid // SIGTERM: it had only begun
     if (signal !== 'SIGKILL' && !asked) {
       this.house.books.complain(`a gateway ended with ${code ?? signal}:\n${this.gateway.everything().slice(-2000)}`)
       this.house.end()
@@ -159,7 +159,7 @@ export class House {
   }
 
   /** Lets every gateway go on that has stopped for `longest` ms. Returns what ends the watch. */
-  watchStopped(longest = lease + 500) {
+  watchStopped(longest = lease + 1600) {
     const since = new Map()
     const timer = setInterval(() => {
       for (const place of this.places) {
@@ -180,8 +180,16 @@ export class House {
     if (this.plannedSteps) setTimeout(() => place.leave(), 1000)
   }
 
+  /** A fault that goes on while others come. */
+  meanwhile(fault) {
+    this.#running.push(fault)
+  }
+
+  #running = []
+
   /** No more faults: everything is mended, and the books know since when. */
   async calmDown() {
+    await Promise.all(this.#running)
     this.calm = true
     for (const place of this.places) {
       Object.values(place.lines).forEach(line => line.mend())
@@ -210,6 +218,10 @@ export class House {
   stepsPassed() {
     const text = fs.existsSync(this.recordFile) ? fs.readFileSync(this.recordFile, 'utf8') : ''
     return [...text.matchAll(/ step (\S+) /g)].map(match => match[1])
+  }
+
+  log() {
+    return this.places.map(({ gateway }) => gateway.everything()).join('\n')
   }
 
   /** Waits until a gateway relays nothing any more. */

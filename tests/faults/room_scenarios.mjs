@@ -5,12 +5,12 @@
 import { RoomClient, room, rooms, tokenOf, tokens } from '../e2e/room_clients.mjs'
 import { pause } from '../e2e/until.mjs'
 import { hold, now, timeout } from './times.mjs'
-import { again, kill, line, stepPlan, stepsPassed, stop } from './trouble.mjs'
+import { again, durable, fillRedis, freezeRedis, kill, killRedis, line, stepPlan, stepsPassed, stop } from './trouble.mjs'
 
 const wait = 300
 const took = house => (house.took ??= new Set()) // the offers of which a worker was told that it has them
 
-/** A worker that stays, whatever becomes of its gateway. */
+/** A worker that comes again, here or there, whatever becomes of its gateway. */
 async function work(house, name, dice) {
   while (!house.over) {
     const client = new RoomClient(dice.pick(house.doors), { auth: { token: tokenOf(name) } })
@@ -22,7 +22,7 @@ async function work(house, name, dice) {
     })
     client.socket.on('protocol:hello', () => client.ask('thread:messages', { threadId: 'wakes' }).catch(() => {}))
     const gone = new Promise(resolve => ['disconnect', 'connect_error'].forEach(event => client.socket.on(event, resolve)))
-    await Promise.race([gone, house.overSoon])
+    await Promise.race([gone, house.overSoon, pause(dice.between(1500, 4000))]) // then at another gateway
     client.socket.close()
     await pause(100)
   }
@@ -65,8 +65,13 @@ export const roomScenarios = {
   rooms: { ...inRoom, excepts: [], mood: dice => (dice.chance(0.5) ? 'accept' : 'slow'), faults: () => pause(3000) },
   rooms_steps: { ...inRoom, excepts: ['ended_lease', 'ended_hold'], plan: stepPlan(roomSteps, 'kill'), faults: stepsPassed },
   rooms_steps_stop: { ...inRoom, plan: stepPlan(roomSteps, 'stop'), faults: stepsPassed },
+  rooms_redis: {
+    ...inRoom,
+    redis: durable,
+    faults: (house, dice) => again(dice, 200, 900, () => dice.pick([killRedis, freezeRedis, fillRedis, kill])(house, dice))
+  },
   rooms_trouble: {
     ...inRoom,
-    faults: (house, dice) => again(dice, 50, 400, () => dice.pick([() => kill(house, dice), () => void stop(house, dice), () => line(house, dice, ['redis', 'front'])])())
+    faults: (house, dice) => again(dice, 50, 400, () => dice.pick([() => kill(house, dice), () => house.meanwhile(stop(house, dice)), () => line(house, dice, ['redis', 'front'])])())
   }
 }

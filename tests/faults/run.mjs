@@ -45,6 +45,7 @@ export async function run(name, seed, { env } = {}) {
     await sending
     await scenario.leave?.(house)
     await house.finish()
+    if (scenario.shows && !scenario.shows.test(house.log())) books.complain(`no gateway met ${scenario.shows}`)
   } catch (error) {
     books.complain(`the run broke: ${error.stack}`)
   }
@@ -67,7 +68,7 @@ function line(name, seed, seconds, { complaints, totals }) {
   const counted = Object.entries(totals.counted).filter(([, count]) => count).map(([cause, count]) => `${count} ${cause}`)
   return (
     `${complaints.length ? 'FAILED ' : 'ok     '} ${name} seed ${seed}: ${totals.messages} messages, ${totals.ids} ids, ${totals.tries} tries, ${totals.ok} ok; ` +
-    `asked ${totals.asked}, accepted ${totals.accepted}, lost ${totals.lost}, doubled ${totals.doubled}${by.length ? ` (${by.join(', ')})` : ''}; ` +
+    `asked ${totals.asked}, accepted ${totals.accepted}, lost ${totals.lost}, late ${totals.late}, doubled ${totals.doubled}${by.length ? ` (${by.join(', ')})` : ''}; ` +
     `counters ${counted.join(', ') || '0'} (${seconds.toFixed(0)} s)`
   )
 }

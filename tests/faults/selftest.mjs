@@ -37,6 +37,10 @@ function count(books, answer) {
 
 const free = lease + hold + slack + 1
 
+function denied(books, ...times) {
+  times.forEach((began, i) => books.tries.push(answered({ began, group: 2 + i, status: 503, code: 'held' })))
+}
+
 /** What is wrong with the books, and how the complaint begins; undefined: nothing is. */
 const cases = {
   'all is well': [() => {}],
@@ -56,8 +60,8 @@ const cases = {
   'a 2xx for what nobody accepted': [books => (books.accepted = []), 'P1'],
   'a 2xx before the acceptance': [books => (books.accepted[0].at = 300), 'P1'],
   'a wake that was lost': [books => ((books.accepted = []), (books.tries = [answered({ status: 503, code: 'in_flight' })])), 'P3'],
-  'an id that does not become free': [books => books.tries.push(answered({ began: free, group: 2, status: 503, code: 'held' })), 'P3'],
-  'an id that is held for a while': [books => books.tries.push(answered({ began: free - 100, group: 2, status: 503, code: 'held' }))],
+  'an id that does not become free': [books => denied(books, free, free + 5000), 'P3'],
+  'an id that is held for a while': [books => denied(books, free - 200, free - 100)],
   'a counter that counts too little': [books => (count(books, 'ended_lease'), (books.scrapes.get(1).values = {})), 'counters'],
   'a counter that counts too much': [books => (count(books, 'ended_lease'), (books.record = [])), 'counters']
 }

@@ -4,6 +4,8 @@ import { pause } from '../e2e/until.mjs'
 import { lease, now } from './times.mjs'
 
 export const faultsFor = 7000
+/** A Redis that loses nothing that it acknowledged. */
+export const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 /** Does `fault` again and again, with pauses of `low` to `high` ms, until the time for faults is over. */
 export async function again(dice, low, high, fault, forMs = faultsFor) {
@@ -58,7 +60,7 @@ export function kill(house, dice) {
 export async function stop(house, dice) {
   const place = dice.pick(house.places)
   place.signal('SIGSTOP')
-  await pause(dice.chance(0.7) ? lease + dice.between(0, 800) : dice.between(200, 1500))
+  await pause(dice.chance(0.7) ? lease + dice.between(0, 2000) : dice.between(200, 1500))
   place.signal('SIGCONT')
 }
 
