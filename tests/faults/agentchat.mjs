@@ -14,7 +14,7 @@ import { request } from '../e2e/http.mjs'
 import { pause } from '../e2e/until.mjs'
 import { budget, ladder, now, slack } from './times.mjs'
 
-const daysTries = ladder.length + 3
+const daysTries = ladder.length + 6
 const mostMessages = 400
 
 export class AgentChat {

@@ -26,6 +26,16 @@ export class Ending {
   }
 }
 
+const houses = new Set()
+
+/** Ends what the houses started, at once. */
+export function endAll() {
+  for (const { places, redis } of houses) {
+    places.forEach(place => place.signal('SIGKILL'))
+    redis?.child.kill('SIGKILL')
+  }
+}
+
 /** One gateway's place: it is started again whenever it ends, until the run does. */
 class Place {
   lines = {}
@@ -87,7 +97,7 @@ class Place {
   }
 
   signal(name) {
-    if (this.gateway.running) this.gateway.child.kill(name)
+    if (this.gateway?.running) this.gateway.child.kill(name)
   }
 
   /** Reads its counters. `last`: nothing happens in it any more. */
@@ -124,6 +134,8 @@ export class House {
 
   /** Opens everything. `target(house, place)` gives the route's target; the default is the runtime's trigger. */
   async open(t, { gateways = 3, store = 'redis', redis = [], runtime = 'once', mood = () => 'accept', target, config = {}, env = {} }) {
+    houses.add(this)
+    t.after(() => houses.delete(this))
     this.recordFile = path.join(scratch(t), 'record')
     this.env = env
     this.calm = false

@@ -10,13 +10,22 @@ import { parseArgs } from 'node:util'
 import { AgentChat } from './agentchat.mjs'
 import { Books, check, story } from './books.mjs'
 import { Dice } from './dice.mjs'
-import { Ending, House } from './house.mjs'
+import { Ending, House, endAll } from './house.mjs'
 import { scenarios } from './scenarios.mjs'
 import { selftests } from './selftest.mjs'
 
 const smokeScenarios = ['steps', 'everything', 'rooms_steps', 'sqlite']
 const mean = 120 // ms from one message to the next
-const longest = 100_000 // ms, of one run
+const longest = 150_000 // ms, of one run
+
+/** How late this process itself comes to what happens: what it notes may be so much older. */
+function watchLag(books) {
+  let due = Date.now() + 50
+  return setInterval(() => {
+    books.lag = Math.max(books.lag, Date.now() - due)
+    due = Date.now() + 50
+  }, 50)
+}
 
 /** One run; resolves to { complaints, totals, story }. `env` is for the gateways. */
 export async function run(name, seed, { env } = {}) {
@@ -28,6 +37,7 @@ export async function run(name, seed, { env } = {}) {
   house.ending = ending
   const sender = new AgentChat(house, dice.of('sender'), books)
   let unwatch = () => {}
+  const lagging = watchLag(books)
   const timer = setTimeout(() => {
     books.complain(`the run is not over after ${longest} ms`)
     house.end()
@@ -50,6 +60,7 @@ export async function run(name, seed, { env } = {}) {
     books.complain(`the run broke: ${error.stack}`)
   }
   clearTimeout(timer)
+  clearInterval(lagging)
   unwatch()
   sender.stop()
   house.end()
@@ -117,4 +128,9 @@ async function main() {
   process.exitCode = report.failed === 0 && report.passed > 0 ? 0 : 1
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    endAll()
+    process.exit(1)
+  })
 await main()

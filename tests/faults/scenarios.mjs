@@ -16,7 +16,7 @@ const anyMood = dice => (dice.chance(0.4) ? 'accept' : dice.pick(moodNames))
 const ends = ['ended_lease', 'ended_hold'] // where no write is lost or late
 
 export const scenarios = {
-  calm: { excepts: [], faults: () => pause(1500) },
+  calm: { excepts: ends, faults: () => pause(1500) },
   kill: { excepts: ends, faults: (house, dice) => again(dice, 100, 600, () => kill(house, dice)) },
   stop: { mood: dice => (dice.chance(0.3) ? 'accept' : 'slow'), faults: (house, dice) => again(dice, 300, 1200, () => house.meanwhile(stop(house, dice)), 12_000) },
   steps: { excepts: ends, mood: stepMood, plan: stepPlan(onceSteps, 'kill'), faults: stepsPassed },

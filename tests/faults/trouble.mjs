@@ -39,7 +39,7 @@ export function endlessPlan(steps, action) {
 
 /** Waits until every planned step was passed, as the record tells. */
 export async function stepsPassed(house) {
-  const end = now() + 45_000
+  const end = now() + 60_000
   for (;;) {
     const passed = house.stepsPassed()
     const missing = house.plannedSteps.filter(step => !passed.includes(step))
