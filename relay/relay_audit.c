@@ -36,6 +36,7 @@ void relay_audit_delivery(const struct relay *relay)
     log_text("route", relay->to->route);
     log_text("target", leaf->target->id);
     log_str("delivery_id", relay->wake->wake.delivery_id);
+    log_str("trace_id", trace_id(&relay->wake->wake.trace));
     log_text("outcome", outcome_name(outcome->code));
     log_text("run", outcome->run);
     log_text("detail", outcome->detail);

@@ -132,6 +132,24 @@ test('the bytes of a structured wake are passed on as they are', async () => {
   assert.equal(runtimes.agentchat.requests.at(-1).body, body)
 })
 
+test('a trace goes on to the runtime and into the log', async () => {
+  const id = '0af7651916cd43dd8448eb211c80319c'
+  const traced = async headers => {
+    const wake = newWake()
+    const whole = framed('agentchat', wake)
+    const answer = await request(`${gateway.url}/wake/agentchat-poke`, { ...whole, headers: { ...whole.headers, ...headers } })
+    assert.equal(answer.json.status, 'relayed', answer.text)
+    const { traceparent, tracestate } = runtimes.poke.requests.at(-1).headers
+    const lines = () => gateway.entries.filter(entry => entry.delivery_id === wake.delivery_id)
+    await until(() => lines().length === 2, 'the delivery and the wake are in the log')
+    return { traceparent, tracestate, ids: lines().map(entry => entry.trace_id) }
+  }
+  const traceparent = `00-${id}-b7ad6b7169203331-01`, tracestate = 'vendor=1'
+  assert.deepEqual(await traced({ traceparent, tracestate }), { traceparent, tracestate, ids: [id, id] })
+  assert.deepEqual(await traced({ traceparent: `${traceparent}\t` }), { traceparent, tracestate: undefined, ids: [id, id] })
+  assert.deepEqual(await traced({ traceparent: 'none', tracestate }), { traceparent: undefined, tracestate: undefined, ids: [undefined, undefined] })
+})
+
 test('equal wakes at once: one run, everybody told of it', async () => {
   const runtime = runtimes['claude-code']
   const wake = newWake()
