@@ -3,20 +3,10 @@
 
 #include "gateway/core/op.h"
 
-enum {
-    LATE_MS = 100, /* a loop that comes so late did not run */
-    GRACE_MS = 10  /* then the sockets come first; libuv looks at its timers before them */
-};
-
 static void on_timer(uv_timer_t *timer)
 {
     struct deadline *deadline = CONTAINER_OF(timer, struct deadline, timer);
 
-    if (!deadline->overdue && uv_now(timer->loop) - deadline->at_ms > LATE_MS) {
-        deadline->overdue = true;
-        uv_timer_start(timer, on_timer, GRACE_MS, 0);
-        return;
-    }
     deadline->due(deadline);
 }
 
@@ -40,8 +30,6 @@ void deadline_set(struct deadline *deadline, uint64_t ms)
     /* libuv counts from the time at which this turn began, which a long turn leaves behind. */
     uint64_t late = uv_hrtime() / 1000000 - uv_now(deadline->timer.loop);
 
-    deadline->overdue = false;
-    deadline->at_ms = uv_now(deadline->timer.loop) + ms + late;
     uv_timer_start(&deadline->timer, on_timer, ms + late, 0);
 }
 

@@ -2,21 +2,15 @@
 /*
  * deadline: one timer that its owner re-arms for each state. Embedded in the owner's struct; libuv
  * closes handles late, so the owner may free that struct only in `closed`.
- *
- * Where the process did not run for a while (it was stopped, its machine was), what came meanwhile
- * is looked at first: an answer that waits in a socket is in time.
  */
 #ifndef WAKEGATE_CORE_DEADLINE_H
 #define WAKEGATE_CORE_DEADLINE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
 struct deadline {
     uv_timer_t timer;
-    uint64_t at_ms; /* by the loop's clock */
-    bool overdue;   /* and what came meanwhile is looked at */
     void (*due)(struct deadline *deadline);
     void (*closed)(struct deadline *deadline);
 };

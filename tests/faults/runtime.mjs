@@ -45,8 +45,6 @@ async function serve(runtime, request, response, { books, dice, kind, before, ta
     answer = await runtime.take(request)
     if (answer.run) books.accept(id, kind)
     else if (answer.status !== 200) books.complain(`the runtime was asked wrongly: ${answer.status} ${JSON.stringify(answer.body)}`)
-  } else {
-    asked.untaken = true
   }
   if (resets) return request.socket.resetAndDestroy()
   if (!answers) return

@@ -37,6 +37,13 @@ function count(books, answer) {
 
 const free = lease + hold + slack + 1
 
+/** Another's claim, so old, comes to a try that is refused. */
+function comeLate(books, age) {
+  const entry = { pid: 1, key, owner: 'old' }
+  books.asked.push({ id, at: 160, target: 'once', denied: true })
+  books.record.push({ ...entry, at: 160 - age, what: 'claim', answer: 'claimed' }, { ...entry, at: 165, what: 'deliver', answer: 'refused' })
+}
+
 function denied(books, ...times) {
   times.forEach((began, i) => books.tries.push(answered({ began, group: 2 + i, status: 503, code: 'held' })))
 }
@@ -56,6 +63,9 @@ const cases = {
   'a counted double of a runtime that drops repeats': [books => (acceptAgain(books), count(books, 'ended_lease')), 'P2', { idempotent: true }],
   'a wake that is taken and fired': [books => acceptAgain(books, 'room'), 'P2'],
   'a second try inside the hold': [books => books.asked.push({ id, at: 140 + hold / 2, target: 'once' }), 'P2'],
+  'a second try by a process that slept through its lease': [books => comeLate(books, lease + 1)],
+  'a second try by a process that slept a little': [books => comeLate(books, lease - 1), 'P2'],
+  'the same where nothing stops a process': [books => comeLate(books, lease + 1), 'P2', { excepts: ['ended_lease'] }],
   'a second try after a refusal': [books => ((books.asked[0].denied = true), books.asked.push({ id, at: 160, target: 'once' }))],
   'a 2xx for what nobody accepted': [books => (books.accepted = []), 'P1'],
   'a 2xx before the acceptance': [books => (books.accepted[0].at = 300), 'P1'],
