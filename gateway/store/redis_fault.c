@@ -53,17 +53,22 @@ struct redis_fault redis_fault_read(struct slice words, bool secret, struct err 
     struct redis_fault fault = {0};
     const char *meaning = "the server does not do it";
     struct slice word, rest;
+    bool is_known = false;
 
     words = unwrap(words);
     slice_cut(words, ' ', &word, &rest);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (!slice_eq(word, slice_from(known[i].word)))
             continue;
+        is_known = true;
         meaning = known[i].meaning;
         fault = known[i].fault;
     }
-    struct slice told = slice_first(secret ? word : words, WORDS_BYTES);
-    err_set(why, "%s (%.*s)", meaning, SLICE_ARG(told));
+    if (secret && !is_known)
+        err_set(why, "the server does not take the password");
+    else
+        err_set(why, "%s (%.*s)", meaning,
+                SLICE_ARG(slice_first(secret ? word : words, WORDS_BYTES)));
     clean(why->text);
     return fault;
 }

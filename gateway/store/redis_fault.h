@@ -15,7 +15,7 @@ struct redis_fault {
 };
 
 /* `words`: the error as the server put it, without the '-'. With `secret`, only its first word is
- * told, since a server may quote what it did not understand. */
+ * told, and only a known one, since a server may quote what it did not understand. */
 struct redis_fault redis_fault_read(struct slice words, bool secret, struct err *why);
 
 /* How long to wait for the next try after so many failures in a row. Half of it is chance, so that
