@@ -98,8 +98,13 @@ export function selftests(run, smoke) {
   const broken = guards.slice(0, smoke ? 1 : guards.length).map(([guard, scenario, wanted]) => ({
     name: `a gateway without its ${guard} is found out`,
     async test() {
-      const { complaints } = await run(scenario, 1, { env: { FAULTS_BREAK: guard } })
-      if (!complaints.some(text => wanted.test(text))) return `nothing like ${wanted} among: ${complaints.join('; ') || 'no complaint'}`
+      const found = []
+      for (const seed of [1, 2, 3, 4]) { // a race that the guard decides may not come up at once
+        const { complaints } = await run(scenario, seed, { env: { FAULTS_BREAK: guard } })
+        if (complaints.some(text => wanted.test(text))) return
+        found.push(...complaints)
+      }
+      return `nothing like ${wanted} among: ${found.join('; ') || 'no complaint'}`
     }
   }))
   return [{ name: 'made-up books', test: async () => checkMade() }, ...broken]
