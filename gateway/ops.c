@@ -82,12 +82,14 @@ void ops_metrics(struct ops *ops, struct exchange *exchange)
 /* `problem` NULL: the store works. */
 static void answer_ready(const struct ops *ops, struct exchange *exchange, const char *problem)
 {
+    const char *warning = ops->store->warning.text;
+
     if (ops->draining)
         answer_status(exchange, 503, "draining", NULL);
     else if (problem)
         answer_status(exchange, 503, "store_unavailable", problem);
     else
-        answer_status(exchange, 200, "ok", NULL);
+        answer_status(exchange, 200, "ok", warning[0] ? warning : NULL);
 }
 
 static void answer_waiting(struct ops *ops, const char *problem)

@@ -50,7 +50,7 @@ static void submit(struct store *store, struct store_op *op)
     bench->pings++;
 }
 
-static const struct store_impl fake_impl = {.scheme = "fake", .submit = submit};
+static const struct store_impl fake_impl = {.submit = submit};
 
 static void on_tick(uv_timer_t *timer)
 {

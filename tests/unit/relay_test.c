@@ -105,7 +105,7 @@ static void fake_close(struct target *target)
     (void)target;
 }
 
-static const struct store_impl fake_store = {.scheme = "fake", .submit = fake_submit};
+static const struct store_impl fake_store = {.submit = fake_submit};
 static const struct target_kind fake_kind = {
     .name = "fake",
     .deliver = fake_deliver,
