@@ -153,6 +153,7 @@ bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *
         .for_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 3),
         .expires_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 4),
         .generation = sqlite_number(sqlite, SQL_READ_CLAIM, 5),
+        .after = (enum store_repeats)sqlite_number(sqlite, SQL_READ_CLAIM, 6),
     };
     sqlite_reset(sqlite, SQL_READ_CLAIM);
     whole = whole && state >= RECORD_FREE && state <= RECORD_HELD;
@@ -174,6 +175,7 @@ bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct r
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 5, record->for_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 6, record->expires_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 7, record->generation);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 8, record->after);
     return sqlite_run(sqlite, SQL_WRITE_CLAIM, err);
 }
 
