@@ -1,0 +1,1 @@
+export const idle = async () => ({rows:[['']],goals:[]}), growth=idle
