@@ -79,13 +79,13 @@ function configOf(listen, store, target, routes) {
   }
 }
 
-/** The program with its log at its usual level going to /dev/null: { process, url, readyMs }. */
+/** The program, a word or several, with its log at its usual level going to /dev/null: { process, url, readyMs }. */
 export async function startWakegate(program, directory, { store, target, routes = 1 }) {
   const url = `http://127.0.0.1:${await freePort()}`
   const file = path.join(directory, `wakegate-${crypto.randomUUID()}.json`)
   fs.writeFileSync(file, JSON.stringify(configOf(url.slice('http://'.length), store, target, routes)))
   const began = performance.now()
-  const process = new Process([program, 'serve', '--config', file], secrets, 'ignore')
+  const process = new Process([...[program].flat(), 'serve', '--config', file], secrets, 'ignore')
   await ready(url)
   return { process, url, readyMs: performance.now() - began }
 }

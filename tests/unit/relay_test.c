@@ -174,7 +174,7 @@ static void begin_with(struct waiter *waiter, const char *id, uint64_t budget_ms
 {
     struct wake wake = {0};
 
-    wake_reserve(&wake, slice_from(id));
+    wake_reserve(&wake, slice_from(id), 0);
     wake.delivery_id = wake_keep(&wake, slice_from(id));
     struct shared_wake *shared = shared_wake_new(&wake);
     *waiter = (struct waiter){.told = told};
