@@ -88,6 +88,17 @@ bool buf_append_char(struct buf *buf, char c)
     return buf_append(buf, (struct slice){.data = &c, .len = 1});
 }
 
+bool buf_append_number(struct buf *buf, uint64_t number, size_t least_digits)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    assert(least_digits <= sizeof(digits));
+    for (; number > 0 || sizeof(digits) - at < least_digits; number /= 10)
+        digits[--at] = (char)('0' + number % 10);
+    return buf_append(buf, (struct slice){.data = digits + at, .len = sizeof(digits) - at});
+}
+
 bool buf_appendf(struct buf *buf, const char *format, ...)
 {
     va_list args;

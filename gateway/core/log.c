@@ -19,6 +19,7 @@
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/metrics.h"
+#include "gateway/core/quote.h"
 
 enum {
     LINE_END = 2,               /* "}\n" */
@@ -61,60 +62,17 @@ static uint64_t count_lines(struct slice text)
 
 /* Building a line */
 
-/* Characters that a terminal or a JSON reader may take for more than text. */
-static bool is_plain(struct slice sequence)
+static void put_key(struct buf *line, const char *key)
 {
-    const unsigned char *b = (const unsigned char *)sequence.data;
-
-    if (sequence.len == 1)
-        return b[0] >= 0x20 && b[0] != 0x7f && b[0] != '"' && b[0] != '\\';
-    return sequence.len > 0 && !(b[0] == 0xc2 && b[1] < 0xa0); /* U+0080 to U+009F: controls too */
-}
-
-static size_t plain_run(struct slice text)
-{
-    size_t run = 0;
-
-    while (run < text.len) {
-        struct slice rest = slice_from_at(text, run);
-        size_t len = slice_utf8_sequence(rest);
-        if (!is_plain(slice_first(rest, len)))
-            break;
-        run += len;
-    }
-    return run;
-}
-
-/* Writes the first character of `text`, or its first byte where that starts none, as an escape.
- * Returns the bytes that it stood for. */
-static size_t put_escape(struct buf *out, struct slice text)
-{
-    size_t len = slice_utf8_sequence(text);
-    unsigned char first = (unsigned char)text.data[0];
-
-    if (len == 0)
-        buf_append(out, SLICE("\\ufffd"));
-    else if (first == '"' || first == '\\')
-        buf_appendf(out, "\\%c", first);
-    else if (first == '\n')
-        buf_append(out, SLICE("\\n"));
-    else
-        buf_appendf(out, "\\u%04x", len == 1 ? first : (unsigned char)text.data[1]);
-    return len > 0 ? len : 1;
+    buf_append(line, SLICE(",\""));
+    buf_append(line, slice_from(key));
+    buf_append(line, SLICE("\":"));
 }
 
 static void put_string(struct buf *out, struct slice text)
 {
-    struct slice rest = slice_first(text, VALUE_BYTES);
-
     buf_append_char(out, '"');
-    while (rest.len > 0) {
-        size_t run = plain_run(rest);
-        buf_append(out, slice_first(rest, run));
-        rest = slice_from_at(rest, run);
-        if (rest.len > 0)
-            rest = slice_from_at(rest, put_escape(out, rest));
-    }
+    quote_append(out, slice_first(text, VALUE_BYTES));
     buf_append(out, text.len > VALUE_BYTES ? SLICE("...\"") : SLICE("\""));
 }
 
@@ -133,8 +91,13 @@ static void begin_line(struct buf *line, enum log_level level, const char *event
 
     clock_format_iso(clock_wall_ms(), now);
     buf_clear(line);
-    buf_appendf(line, "{\"ts\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", now, log_levels[level],
-                event);
+    buf_append(line, SLICE("{\"ts\":\""));
+    buf_append(line, slice_from(now));
+    buf_append(line, SLICE("\",\"level\":\""));
+    buf_append(line, slice_from(log_levels[level]));
+    buf_append(line, SLICE("\",\"event\":\""));
+    buf_append(line, slice_from(event));
+    buf_append_char(line, '"');
 }
 
 void log_begin(enum log_level level, const char *event)
@@ -154,7 +117,7 @@ void log_str(const char *key, struct slice value)
     assert(log_state.open);
     if (log_state.skipped || value.len == 0)
         return;
-    buf_appendf(line, ",\"%s\":", key);
+    put_key(line, key);
     put_string(line, value);
     keep_whole(line, before);
 }
@@ -172,7 +135,10 @@ void log_num(const char *key, int64_t value)
     assert(log_state.open);
     if (log_state.skipped)
         return;
-    buf_appendf(line, ",\"%s\":%lld", key, (long long)value);
+    put_key(line, key);
+    if (value < 0)
+        buf_append_char(line, '-');
+    buf_append_number(line, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
     keep_whole(line, before);
 }
 
@@ -250,7 +216,8 @@ static void report_dropped(void)
     if (log_state.dropped == 0)
         return;
     begin_line(&line, LOG_WARN, "log_dropped");
-    buf_appendf(&line, ",\"lines\":%llu", (unsigned long long)log_state.dropped);
+    put_key(&line, "lines");
+    buf_append_number(&line, log_state.dropped, 1);
     if (add_line(&line))
         log_state.dropped = 0;
     buf_release(&line);
