@@ -24,6 +24,11 @@ void *mem_new(size_t size)
     return or_die(calloc(1, size));
 }
 
+void *mem_room(size_t size)
+{
+    return or_die(malloc(size ? size : 1));
+}
+
 void *mem_grow(void *old, size_t size)
 {
     return or_die(realloc(old, size));

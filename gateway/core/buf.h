@@ -43,7 +43,8 @@ struct slice buf_slice(const struct buf *buf);
 const char *buf_text(const struct buf *buf); /* NUL-terminated, "" when empty */
 
 /* malloc, calloc and strdup that end the process instead of returning NULL. */
-void *mem_new(size_t size); /* zeroed */
+void *mem_new(size_t size);  /* zeroed */
+void *mem_room(size_t size); /* not zeroed */
 void *mem_grow(void *old, size_t size);
 char *mem_text(struct slice text); /* NUL-terminated copy */
 

@@ -2,14 +2,15 @@
 /*
  * wakes: sends requests that are written down in a file, and measures the answers.
  *
- *   wakes [-s status] [-r rate] [-t seconds] <port> <file> <connections>
+ *   wakes [-k] [-s status] [-r rate] [-t seconds] <port> <file> <connections>
  *
  * The file has each request as it goes over the wire, and before it its length in a line of its
  * own. Each connection is kept and has one request under way. Without a rate the next request goes
  * as soon as an answer came. With one, so many a second are due, each goes on the connection that
  * has been free for longest, and its latency counts from when it was due: a server that falls
  * behind does not slow down what is asked of it. It ends with the file, or when the seconds are
- * over. Every answer must have the status, 200 unless said otherwise. Prints a line of JSON.
+ * over. Every answer must have the status, 200 unless said otherwise. Prints a line of JSON. With -k
+ * the connections are kept after that until standard input ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,7 @@ struct load {
     double rate;            /* requests a millisecond; 0: as fast as they are answered */
     double began_ms, end_ms;
     unsigned sent, answered;
+    bool keep;
     struct line *free, **free_end;
     float *latencies; /* in ms, of each answer */
 };
@@ -200,19 +202,21 @@ static unsigned read_options(struct load *load, int argc, char **argv)
     static char status[32];
 
     snprintf(status, sizeof(status), "HTTP/1.1 200");
-    for (int option = getopt(argc, argv, "s:r:t:"); option != -1;
-         option = getopt(argc, argv, "s:r:t:")) {
+    for (int option = getopt(argc, argv, "ks:r:t:"); option != -1;
+         option = getopt(argc, argv, "ks:r:t:")) {
         if (option == 's')
             snprintf(status, sizeof(status), "HTTP/1.1 %u", load_number(optarg, 599));
         else if (option == 'r')
             load->rate = load_number(optarg, 1000000) / 1e3;
+        else if (option == 'k')
+            load->keep = true;
         else if (option == 't')
             seconds = load_number(optarg, 600);
         else
             exit(1);
     }
     if (argc - optind != 3)
-        load_fail("usage: wakes [-s status] [-r rate] [-t seconds] <port> <file> <connections>");
+        load_fail("usage: wakes [-k] [-s status] [-r rate] [-t seconds] <port> <file> <connections>");
     load->status = status;
     return seconds;
 }
@@ -236,5 +240,8 @@ int main(int argc, char **argv)
     load.end_ms = load.began_ms + seconds * 1e3;
     run(&load, epoll);
     report(&load);
+    fflush(stdout);
+    while (load.keep && getchar() != EOF) {
+    }
     return 0;
 }
