@@ -156,8 +156,8 @@ static bool scan_value(struct scan *scan, enum kind kind, void *place)
     return false;
 }
 
-/* An object whose members stand in the table, each at most once. `*seen` gets a bit for each that is
- * there. */
+/* An object whose members stand in the table, each at most once. `*seen` gets a bit for each that
+ * is there. */
 static bool scan_object(struct scan *scan, const struct member *members, size_t count, void *into,
                         unsigned *seen)
 {

@@ -199,7 +199,7 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
         err_set(err, "given up before there was an answer");
     else if (http_head_is_too_long(&work->head))
         err_set(err, "the answer has more than %d bytes of headers", LIMIT_ANSWER_HEADER_BYTES);
-    else if (code == CURLE_OUT_OF_MEMORY) /* of which mem_room knows nothing: a limit of libcurl's */
+    else if (code == CURLE_OUT_OF_MEMORY) /* a limit of libcurl's, not of mem_room's */
         err_set(err, "the answer has a line that is too long");
     else if (work->head.coded)
         err_set(err, "an answer in a transfer coding that was not asked for");

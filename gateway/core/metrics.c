@@ -169,6 +169,14 @@ uint64_t *metrics_value(enum metric family, const char *a, const char *b, const 
     return &series_of(family, (const char *const[LABELS]){a, b, c})->value;
 }
 
+uint64_t *metrics_kept(uint64_t **kept, enum metric family, const char *a, const char *b,
+                       const char *c)
+{
+    if (!*kept)
+        *kept = metrics_value(family, a, b, c);
+    return *kept;
+}
+
 struct histogram *metrics_histogram(enum metric family, const char *a, const char *b)
 {
     assert(families[family].kind == HISTOGRAM);

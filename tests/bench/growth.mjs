@@ -79,7 +79,7 @@ export async function idle(options) {
 
 const fillRedis = `
 for i = 1, ARGV[1] do
-  redis.call('SET', 'wakegate:1:{relay}:claim:target/' .. ARGV[2] .. i, 'R' .. ARGV[3] .. ' 0 0 0123456789abcdef', 'PX', 172800000)
+  redis.call('SET', 'wakegate:1:{relay}:claim:target/' .. ARGV[2] .. i, 'R' .. ARGV[3] .. ' 0 0 0 0123456789abcdef', 'PX', 172800000)
 end`
 const fillPart = 50_000 // so many in one script
 

@@ -126,5 +126,5 @@ export async function send(program, { process: server, url }, file, { connection
   const { answers, ms, ...latency } = JSON.parse(await load.line())
   const cpuUs = ((server.busy() - before) * 1000) / answers
   await load.end()
-  return { perSecond: (answers * 1000) / ms, cpuUs, residentMb: server.resident() / 1e6, ...latency }
+  return { answers, perSecond: (answers * 1000) / ms, cpuUs, residentMb: server.resident() / 1e6, ...latency }
 }

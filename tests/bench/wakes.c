@@ -9,8 +9,8 @@
  * as soon as an answer came. With one, so many a second are due, each goes on the connection that
  * has been free for longest, and its latency counts from when it was due: a server that falls
  * behind does not slow down what is asked of it. It ends with the file, or when the seconds are
- * over. Every answer must have the status, 200 unless said otherwise. Prints a line of JSON. With -k
- * the connections are kept after that until standard input ends.
+ * over. Every answer must have the status, 200 unless said otherwise. Prints a line of JSON. With
+ * -k the connections are kept after that until standard input ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -216,7 +216,8 @@ static unsigned read_options(struct load *load, int argc, char **argv)
             exit(1);
     }
     if (argc - optind != 3)
-        load_fail("usage: wakes [-k] [-s status] [-r rate] [-t seconds] <port> <file> <connections>");
+        load_fail(
+            "usage: wakes [-k] [-s status] [-r rate] [-t seconds] <port> <file> <connections>");
     load->status = status;
     return seconds;
 }

@@ -74,6 +74,7 @@ function jobsOf({ redis, limit, wakegate, embedded, peers }) {
       prepare: () => {}
     },
     duplicate: {
+      redis: redis.process,
       servers: { wakegate, ...peers },
       write: count => {
         requests.repeated(inScratch('first'), known, ids)
@@ -84,7 +85,7 @@ function jobsOf({ redis, limit, wakegate, embedded, peers }) {
         await send(load, server, inScratch('first'))
       }
     },
-    relay: { servers: { wakegate, ...peers }, write: count => requests.fresh(file, count), prepare: forget },
+    relay: { redis: redis.process, servers: { wakegate, ...peers }, write: count => requests.fresh(file, count), prepare: forget },
     embedded: { servers: { 'wakegate, SQLite': embedded }, write: count => requests.fresh(file, count), prepare: () => {} }
   }
 }
@@ -92,7 +93,9 @@ function jobsOf({ redis, limit, wakegate, embedded, peers }) {
 async function run(job, name, rate) {
   const server = job.servers[name]
   await job.prepare(server)
-  return send(load, server, inScratch('requests'), { status: job.status?.(name), seconds, rate })
+  const before = job.redis?.busy()
+  const figures = await send(load, server, inScratch('requests'), { status: job.status?.(name), seconds, rate })
+  return { ...figures, redisCpuUs: job.redis ? ((job.redis.busy() - before) * 1000) / figures.answers : 0 }
 }
 
 const isOurs = name => name.startsWith('wakegate')
@@ -157,7 +160,7 @@ function judge(each) {
 const jobNames = { refuse: 'J1 refuse', duplicate: 'J2 duplicate', relay: 'J3 relay', embedded: 'J4 embedded' }
 
 function figures(results) {
-  const rows = [['', 'wakes/s', 'ratio', 'p99 ms', 'cpu us', 'MB', 'rate', 'p50 ms', 'p99 ms', 'cpu us']]
+  const rows = [['', 'wakes/s', 'ratio', 'p99 ms', 'cpu us', 'Redis', 'MB', 'rate', 'p50 ms', 'p99 ms', 'cpu us']]
   for (const [job, servers] of Object.entries(results)) {
     const base = Object.values(servers)[0]
     for (const [name, of] of Object.entries(servers))
@@ -167,6 +170,7 @@ function figures(results) {
         (of.perSecond / base.perSecond).toFixed(2),
         of.p99_ms.toFixed(2),
         of.cpuUs.toFixed(1),
+        of.redisCpuUs ? of.redisCpuUs.toFixed(1) : '-',
         of.residentMb.toFixed(1),
         of.rate.toFixed(0),
         of.ratedP50Ms.toFixed(2),
