@@ -120,7 +120,8 @@ static void on_fault(void *context, struct exchange *exchange, enum http_fault f
                                         [FAULT_TOO_LARGE] = 413,
                                         [FAULT_NO_LENGTH] = 411,
                                         [FAULT_EXPECTATION] = 417,
-                                        [FAULT_TOO_MANY_HEADERS] = 431};
+                                        [FAULT_TOO_MANY_HEADERS] = 431,
+                                        [FAULT_NO_ROOM] = 503};
 
     (void)context;
     answer_json(exchange, statuses[fault], "{\"error\":\"not a request that can be read\"}");
@@ -248,6 +249,7 @@ static int run(struct sink *sink, const char *listen)
                                             .listen_count = 1,
                                             .connections = CONNECTIONS,
                                             .connections_per_address = CONNECTIONS,
+                                            .body_memory = LIMIT_BODY_MEMORY,
                                             .head_ms = HEAD_MS,
                                             .body_ms = BODY_MS,
                                             .idle_ms = IDLE_MS};

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/core/request.h"
 
+bool request_add_header(struct request *request, struct slice name, struct slice value)
+{
+    if (request->header_count == LIMIT_HEADERS)
+        return false;
+    request->headers[request->header_count++] =
+        (struct header){.name = name, .value = slice_trim(value)};
+    return true;
+}
+
 enum header_found request_header(const struct request *request, struct slice name,
                                  struct slice *value)
 {

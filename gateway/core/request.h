@@ -19,6 +19,9 @@ struct request {
     struct slice body; /* the raw bytes, as received after chunked coding */
 };
 
+/* false: there are LIMIT_HEADERS already. */
+bool request_add_header(struct request *request, struct slice name, struct slice value);
+
 enum header_found { HEADER_ABSENT, HEADER_FOUND, HEADER_REPEATED };
 
 /* Looks a header up, whatever the case of its name. A header that stands there more than once is

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/net/head.h"
 
-enum { SHORT_BODY_BYTES = 65536, FIRST_ROOM_BYTES = 65536 };
+enum { SHORT_BODY_BYTES = 65536 };
 
 /* token of RFC 9110, section 5.6.2 */
 static bool is_token_char(char c)
@@ -74,6 +74,16 @@ static bool is_seamless(const struct request *request, struct slice version, con
     return is_gap(at, end, 4);
 }
 
+bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,
+                        struct slice version)
+{
+    const char *at = method.data + method.len + 1;
+
+    while (at < path.data && *at == ' ')
+        at++;
+    return at == path.data && path.data + target_len + 1 == version.data;
+}
+
 static bool read_length(const struct request *request, struct head *head)
 {
     struct slice value;
@@ -130,11 +140,6 @@ bool head_read(const struct request *request, struct slice version, const char *
 bool head_has_body(const struct head *head)
 {
     return head->chunked || head->length > 0;
-}
-
-size_t head_first_room(const struct head *head)
-{
-    return head->length < FIRST_ROOM_BYTES ? (size_t)head->length : FIRST_ROOM_BYTES;
 }
 
 bool head_body_is_short(const struct head *head)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libmicrohttpd is polled from outside, by a pump. In this mode it wakes nobody by itself, so every
- * resume and every new connection asks the pump for a run, and its time-out is looked at after each
- * run; without that, pipelined requests hang.
+ * resume and every new connection asks the pump for a run, and its time-out is looked at then.
  *
  * A request is one `held`: on_first_call reads its head, on_body collects the body, on_whole hands
  * it over and, when nobody answered, suspends the connection. exchange_answer only keeps the answer
@@ -11,8 +10,7 @@
  * for dead connections too, but never while one is parked.
  *
  * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
- * socket is a duplicate of the descriptor, and its own handle is closed at once, which another run
- * in the same turn brings to an end.
+ * socket is a duplicate of the descriptor, and its own handle is closed in the same turn.
  */
 #include "gateway/net/http_server.h"
 
@@ -22,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gateway/core/buf.h"
-#include "gateway/core/clock.h"
+#include "gateway/net/body.h"
 #include "gateway/net/head_checks.h"
 #include "gateway/net/pump.h"
 #include "gateway/net/raw_answer.h"
@@ -38,6 +35,7 @@ struct http_server {
     struct MHD_Daemon *daemon;
     struct pump pump;
     struct http_handlers handlers;
+    struct bodies bodies;
     struct wires wires; /* 1.0 announces a new one in its next run, 0.9 at once */
     bool draining, closing;
 };
@@ -48,9 +46,8 @@ struct held { /* one request */
     struct wire *wire;
     struct MHD_Connection *connection;
     struct head head;
-    struct buf body;
-    bool handed_over; /* `request` was called */
-    bool parked;
+    struct body body;
+    bool handed_over, parked; /* `request` was called; nobody has answered yet */
     bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
     unsigned status;
     struct MHD_Response *response; /* to be queued */
@@ -186,15 +183,11 @@ static enum MHD_Result queue(struct held *held)
 static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name,
                                   size_t name_len, const char *value, size_t value_len)
 {
-    struct request *request = context;
+    const struct slice named = {.data = name, .len = name_len},
+                       said = {.data = value, .len = value_len};
 
     (void)kind;
-    if (request->header_count == LIMIT_HEADERS)
-        return MHD_NO;
-    struct header *header = &request->headers[request->header_count++];
-    header->name = (struct slice){.data = name, .len = name_len};
-    header->value = slice_trim((struct slice){.data = value, .len = value_len});
-    return MHD_YES;
+    return request_add_header(context, named, said) ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,
@@ -205,27 +198,22 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
     struct exchange *exchange = &held->exchange;
 
     *slot = held;
-    held->server = server;
-    held->wire = wire;
-    held->connection = connection;
-    exchange->method = slice_from(method);
-    exchange->path = slice_from(url);
-    exchange->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
-    exchange->began_us = clock_steady_us();
-    memcpy(exchange->peer, wire->peer, sizeof(exchange->peer));
+    *held = (struct held){.server = server, .wire = wire, .connection = connection};
     server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    const struct head_given given = {.version = slice_from(version),
+    const struct head_given given = {.method = slice_from(method),
+                                     .path = slice_from(url),
+                                     .version = slice_from(version),
+                                     .peer = wire->peer,
+                                     .target_len = wire->target_len,
                                      .end = method + info->header_size,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
     if (!exchange->answered) {
-        held->body.max = exchange->max_body;
-        if (held->head.length > 0)
-            buf_reserve(&held->body, head_first_room(&held->head));
+        body_open(&held->body, &server->bodies, exchange->max_body);
         return MHD_YES;
     }
     if (!exchange->close && head_body_is_short(&held->head))
@@ -238,12 +226,14 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
 static enum MHD_Result on_body(struct held *held, const char *bytes, size_t *len)
 {
     struct slice more = {.data = bytes, .len = *len};
+    enum http_fault fault;
 
     *len = 0; /* taken */
-    if (held->exchange.answered || buf_append(&held->body, more))
+    if (held->exchange.answered || body_append(&held->body, more, &fault))
         return MHD_YES;
     held->direct = held->wire->unread = true;
-    receive_fault(&held->server->handlers, &held->exchange, FAULT_TOO_LARGE);
+    held->server->wires.watch.body_done(held->wire->owner);
+    receive_fault(&held->server->handlers, &held->exchange, fault);
     return MHD_NO; /* closes */
 }
 
@@ -253,7 +243,7 @@ static enum MHD_Result on_whole(struct held *held)
 
     if (!held->handed_over) {
         held->handed_over = true;
-        held->exchange.request.body = buf_slice(&held->body);
+        held->exchange.request.body = buf_slice(&held->body.bytes);
         server->wires.watch.body_done(held->wire->owner);
         if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
@@ -286,8 +276,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 {
     struct held *held = *slot;
 
-    (void)context;
-    (void)connection;
+    (void)context, (void)connection;
     if (!held)
         return;
     assert(!held->parked);
@@ -300,7 +289,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         held->server->wires.watch.answered(held->wire->owner);
     if (held->response)
         MHD_destroy_response(held->response);
-    buf_release(&held->body);
+    body_release(&held->body);
     free(held);
 }
 
@@ -330,21 +319,30 @@ void http_server_add(struct http_server *server, int fd, const struct sockaddr *
 static bool run(struct pump *pump, uint64_t *ms)
 {
     struct http_server *server = CONTAINER_OF(pump, struct http_server, pump);
-    MHD_UNSIGNED_LONG_LONG timeout;
+    MHD_UNSIGNED_LONG_LONG timeout = 0;
 
     MHD_run(server->daemon);
     wires_drop_pending(&server->wires);
-    if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES)
-        return false;
+    bool due = MHD_get_timeout(server->daemon, &timeout) == MHD_YES;
     *ms = timeout;
-    return true;
+    return due;
+}
+
+/* Before the library cuts the request line up. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    (void)context;
+    ((struct wire *)info->socket_context)->target_len = strlen(target);
+    return NULL;
 }
 
 /* Paths are compared and parsed as they were sent. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
-    (void)context;
-    (void)connection;
+    (void)context, (void)connection;
     return strlen(text);
 }
 
@@ -357,12 +355,14 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET;
 
     server->handlers = *handlers;
+    server->bodies.most = limits->body_memory;
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_call, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits->connections,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!server->daemon) {
         free(server);
         return NULL;

@@ -190,7 +190,8 @@ void engine_fault(struct engine *engine, struct exchange *exchange, enum http_fa
                                         [FAULT_TOO_LARGE] = 413,
                                         [FAULT_NO_LENGTH] = 411,
                                         [FAULT_EXPECTATION] = 417,
-                                        [FAULT_TOO_MANY_HEADERS] = 431};
+                                        [FAULT_TOO_MANY_HEADERS] = 431,
+                                        [FAULT_NO_ROOM] = 503};
 
     polling_forget(exchange, "transport error");
     if (fault == FAULT_BAD_REQUEST)
