@@ -24,13 +24,16 @@ static bool is_token(struct slice name)
     return name.len > 0;
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 static bool is_field_value(struct slice value)
 {
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.data[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
+    for (size_t i = 0; i < value.len; i++)
+        if (is_control(value.data[i]) && value.data[i] != '\t')
             return false;
-    }
     return true;
 }
 
@@ -81,7 +84,12 @@ bool head_line_is_whole(struct slice method, struct slice path, size_t target_le
 
     while (at < path.data && *at == ' ')
         at++;
-    return at == path.data && path.data + target_len + 1 == version.data;
+    if (at != path.data || path.data + target_len + 1 != version.data)
+        return false;
+    for (; at < version.data; at++) /* the library has put NULs and blanks into the query */
+        if (is_control(*at) && *at != '\0')
+            return false;
+    return true;
 }
 
 static bool read_length(const struct request *request, struct head *head)

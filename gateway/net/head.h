@@ -26,8 +26,9 @@ struct head { /* what the head says of the body */
 bool head_read(const struct request *request, struct slice version, const char *end,
                struct head *head);
 
-/* false: the request line has a NUL in it, where libmicrohttpd 0.9.75 cuts its parts. `target_len`
- * is the length of path and query up to the first NUL; the slices lie where they were parsed. */
+/* false: the request line has a control character in it. libmicrohttpd 0.9.75 cuts its parts at a
+ * NUL, so `target_len` is the length of path and query up to the first one, before they were taken
+ * apart; the slices lie where they were parsed. */
 bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,
                         struct slice version);
 

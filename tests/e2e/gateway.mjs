@@ -59,12 +59,13 @@ export class Gateway {
   entries = []
   #rest = ''
 
-  constructor(directory, config, { env, prefix, ready }) {
+  constructor(directory, config, { env, prefix, ready, program: binary }) {
     this.directory = directory
     this.file = path.join(directory, 'wakegate.json')
     this.env = env
     this.prefix = prefix
     this.ready = ready
+    this.program = binary
     this.write(config)
   }
 
@@ -84,7 +85,7 @@ export class Gateway {
   }
 
   launch() {
-    const words = [...this.prefix, program, 'serve', '--config', this.file]
+    const words = [...this.prefix, this.program, 'serve', '--config', this.file]
     this.child = spawn(words[0], words.slice(1), {
       cwd: this.directory,
       env: { PATH: process.env.PATH, ...secretVariables, ...this.env },
@@ -204,9 +205,9 @@ export const defaults = {
   log_level: 'debug'
 }
 
-export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true } = {}) {
+export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true, program: binary = program } = {}) {
   const config = typeof over === 'string' ? over : { ...defaults, ...over }
-  const gateway = new Gateway(directory, config, { env, prefix, ready })
+  const gateway = new Gateway(directory, config, { env, prefix, ready, program: binary })
   t.after(() => gateway.finish())
   return gateway
 }
