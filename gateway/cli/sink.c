@@ -116,12 +116,9 @@ static void on_head(void *context, struct exchange *exchange)
 
 static void on_fault(void *context, struct exchange *exchange, enum http_fault fault)
 {
-    static const unsigned statuses[] = {[FAULT_BAD_REQUEST] = 400,
-                                        [FAULT_TOO_LARGE] = 413,
-                                        [FAULT_NO_LENGTH] = 411,
-                                        [FAULT_EXPECTATION] = 417,
-                                        [FAULT_TOO_MANY_HEADERS] = 431,
-                                        [FAULT_NO_ROOM] = 503};
+    static const unsigned statuses[] = {
+        [FAULT_BAD_REQUEST] = 400, [FAULT_TOO_LARGE] = 413,        [FAULT_NO_LENGTH] = 411,
+        [FAULT_EXPECTATION] = 417, [FAULT_TOO_MANY_HEADERS] = 431, [FAULT_NO_ROOM] = 503};
 
     (void)context;
     answer_json(exchange, statuses[fault], "{\"error\":\"not a request that can be read\"}");
