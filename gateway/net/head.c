@@ -74,7 +74,7 @@ static bool is_seamless(const struct request *request, struct slice version, con
             return false;
         at = value.data + value.len;
     }
-    return is_gap(at, end, 4);
+    return !end || is_gap(at, end, 4);
 }
 
 bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,

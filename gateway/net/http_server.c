@@ -5,9 +5,8 @@
  *
  * A request is one `held`: on_first_call reads its head, on_body collects the body, on_whole hands
  * it over and, when nobody answered, suspends the connection. exchange_answer only keeps the answer
- * and resumes; the answer is queued in the handler call that the resume causes, so libmicrohttpd is
- * never entered from inside itself. It frees the request in its completed notification, which comes
- * for dead connections too, but never while one is parked.
+ * and resumes; it is queued in the handler call that follows, so libmicrohttpd is never entered
+ * from inside itself. It frees a request that is completed or dead, but never while it is parked.
  *
  * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
  * socket is a duplicate of the descriptor, and its own handle is closed in the same turn.
@@ -28,7 +27,8 @@
 
 enum {
     POOL_BYTES = 8192, /* of each connection; about 500 less is what a head may have */
-    LAST_RUNS = 8      /* of the daemon, before it ends */
+    LAST_RUNS = 8,     /* of the daemon, before it ends */
+    MOVES_REST = MHD_VERSION >= 0x01000000 /* over the end of the head, to make room */
 };
 
 struct http_server {
@@ -209,7 +209,7 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
                                      .version = slice_from(version),
                                      .peer = wire->peer,
                                      .target_len = wire->target_len,
-                                     .end = method + info->header_size,
+                                     .end = MOVES_REST ? NULL : method + info->header_size,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
     if (!exchange->answered) {

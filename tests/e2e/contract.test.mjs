@@ -48,8 +48,8 @@ describe('the request, the proof, the wake', () => {
       const [wake, hidden] = [newWake(), newWake()]
       const data = [row.bytes(genuine('agentchat', wake))]
       if (row.expect.malformed) data.push(rawRequest(genuine('agentchat', hidden)))
-      await exchange({ gateway, route: 'relay', runtime: poke, data: bytes(data), ...row })
-      const said = row.expect.id === 'free' ? 'relayed' : 'duplicate'
+      const { expect } = await exchange({ gateway, route: 'relay', runtime: poke, data: bytes(data), ...row })
+      const said = expect.id === 'free' ? 'relayed' : 'duplicate'
       await worth({ gateway, route: 'relay', dialect: 'agentchat', wake, said })
       await worth({ gateway, route: 'relay', dialect: 'agentchat', wake: hidden, said: 'relayed' })
     })
@@ -70,7 +70,7 @@ describe('the request, the proof, the wake', () => {
       const wake = newWake()
       const name = `in-${row.dialect}`
       const data = rawRequest({ target: `/wake/${name}`, ...row.parts(wake) })
-      const answer = await exchange({ gateway, route: name, runtime: poke, data, expect: row.expect })
+      const { answer } = await exchange({ gateway, route: name, runtime: poke, data, expect: row.expect })
       if (answer.status === 401) assert.equal(texts.add(answer.text).size, 1, 'one text whatever was wrong (corsairdev/corsair#348)')
       await worth({ gateway, route: name, dialect: row.dialect, wake, said: row.expect.id === 'free' ? 'relayed' : 'duplicate' })
     })

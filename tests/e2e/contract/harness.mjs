@@ -67,22 +67,31 @@ export function checkAnswer(answer, expect) {
   assert.ok(Number(after) >= least && Number(after) <= most, `Retry-After: ${after}, not in ${least}..${most}`)
 }
 
+/** Of what is right either way, the one that the answer's status speaks of. */
+const theOne = (expect, answer) => (expect.either ? (expect.either.find(({ status }) => status && status === answer?.status) ?? expect.either.at(-1)) : expect)
+
 /** Sends `data` to `route` and holds the program to `expect`. `runtime` is where its wakes go.
- * `onlyRoute`: other exchanges go on meanwhile. */
-export async function exchange({ gateway, route, runtime, data, expect, head = false, goAhead = false, onlyRoute = false }) {
+ * `onlyRoute`: other exchanges go on meanwhile. Resolves to the answer, and to what was expected of it. */
+export async function exchange({ gateway, route, runtime, data, expect: wanted, head = false, goAhead = false, onlyRoute = false }) {
   const before = await counters(gateway, onlyRoute && route)
   const began = runtime?.requests.length
   const socket = new RawSocket(gateway.url)
   try {
-    socket.write(data, { head })
+    const rest = goAhead ? data.indexOf('\r\n\r\n') + 4 : data.length
+    socket.write(data.subarray(0, rest), { head })
+    if (goAhead) {
+      await socket.until(() => socket.interim.length > 0 || socket.closed, 'a go-ahead')
+      socket.write(data.subarray(rest))
+    }
     const answer = await socket.answer()
+    const expect = theOne(wanted, answer)
     checkAnswer(answer, expect)
     assert.equal(socket.interim.some(({ status }) => status === 100), goAhead, 'a go-ahead')
     if (expect.closed) await socket.ended()
     assert.equal(socket.answers.length, answer ? 1 : 0, 'one answer')
     await checkCounters(gateway, route, before, expect, onlyRoute)
     if (runtime) assert.equal(runtime.requests.length - began, expect.sent, 'requests that reached the target')
-    return answer
+    return { answer, expect }
   } finally {
     socket.destroy()
   }

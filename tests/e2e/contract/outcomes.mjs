@@ -70,13 +70,13 @@ const clamped = [
   steps: [{ does: answer(503, '', { 'retry-after': value }), expect: { ...unavailable, retryAfter } }, { expect: relayed }]
 }))
 
-const soon = { retryAfter: [1, 3] }
+const soon = { retryAfter: [1, 7] }
 const unclear = ['claude-code', 'poke', 'grok'].flatMap(kind =>
   ['hang', 'reset'].map(does => ({
     name: `${kind} takes the wake and ${does === 'hang' ? 'never answers' : 'drops the connection'}`,
     reports: ['svix bridge'],
     kind,
-    target: { hold: '2s' },
+    target: { hold: '6s' },
     steps: [{ does, expect: timeout }, { expect: { ...held, ...soon } }, { other: true, expect: { ...resting, ...soon } }, { again: true, expect: relayed }, { expect: duplicate }]
   }))
 )

@@ -44,3 +44,6 @@ export const malformed = { malformed: true, closed: true, sent: 0, id: 'free' }
 /** What never ends is told so when its time is over. */
 export const slowHead = error(408, 'request_timeout', { closed: true, timedOut: 'head' })
 export const slowBody = error(408, 'request_timeout', { closed: true, timedOut: 'body' })
+
+/** What the versions of the HTTP library see differently, and either is right. */
+export const either = (...expects) => ({ either: expects })
