@@ -21,6 +21,7 @@ static void log_wake(const struct wake *wake)
     log_str("delivery_id", wake->delivery_id);
     log_str("reason", wake->reason);
     log_str("handle", wake->handle);
+    log_str("trace_id", trace_id(&wake->trace));
     if (wake->attempt > 0)
         log_num("attempt", wake->attempt);
 }

@@ -195,6 +195,7 @@ static void read_process(struct settings *settings, struct config *config)
         (size_t)settings_number(settings, "max_body", LIMIT_BODY_BYTES, LEAST_BODY, MOST_BODY);
     config->max_in_flight =
         (unsigned)settings_number(settings, "max_in_flight", LIMIT_IN_FLIGHT, 1, 100000);
+    config->watch = settings_bool(settings, "watch", false);
     config->log_level =
         (enum log_level)settings_choice(settings, "log_level", log_levels, LOG_INFO);
 }

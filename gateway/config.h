@@ -25,6 +25,7 @@ struct config {
     int64_t budget_ms;   /* from a request's head to its answer */
     int64_t drain_ms;    /* ready is false for so long before anything stops */
     int64_t grace_ms;    /* then relays that were sent may finish for so long */
+    bool watch;          /* reload when one of its files changes */
     size_t max_body;
     unsigned max_in_flight;
     enum log_level log_level;

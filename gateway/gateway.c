@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
 #include "gateway/router.h"
@@ -35,6 +36,7 @@ struct gateway {
     enum stage stage;
     const char *config_path;
     struct config *config;
+    struct config_watch watch;
     uv_loop_t loop;
     struct turn turn;
     struct world world;
@@ -146,6 +148,10 @@ static struct config *read_config(struct gateway *gateway, bool first)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
     log_report(&report);
+    if (usable ? config->watch : gateway->config && gateway->config->watch)
+        config_watch_follow(&gateway->watch, buf_slice(&report.files));
+    else
+        config_watch_follow(&gateway->watch, SLICE(""));
     settings_report_release(&report);
     if (usable)
         return config;
@@ -180,6 +186,14 @@ static void reload(struct gateway *gateway)
     log_end();
 }
 
+static void on_files_changed(struct config_watch *watch)
+{
+    struct gateway *gateway = CONTAINER_OF(watch, struct gateway, watch);
+
+    if (gateway->stage == STAGE_SERVING)
+        reload(gateway);
+}
+
 /* --- ending --- */
 
 static void begin_stage(struct gateway *gateway, enum stage stage);
@@ -212,6 +226,7 @@ static void part_closed(void *context)
 static void close_loop(struct gateway *gateway)
 {
     config_free(gateway->config);
+    config_watch_close(&gateway->watch);
     /* A handle that is closed gives its signal back, and the next one would end the process. */
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
@@ -321,6 +336,7 @@ static void watch_signals(struct gateway *gateway)
 
 static bool start(struct gateway *gateway)
 {
+    config_watch_open(&gateway->watch, &gateway->loop, on_files_changed);
     watch_signals(gateway); /* one that comes meanwhile is looked at when all stands */
     gateway->config = read_config(gateway, true);
     if (!gateway->config)

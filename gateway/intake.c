@@ -137,6 +137,7 @@ static void take_in(const struct intake *intake, struct route *route, struct exc
         return;
     }
     finding.wake = &wake;
+    wake_keep_trace(&wake, &exchange->request);
     bool tested = is_test(&wake) && route->on_test == ON_TEST_ANSWER;
     bool goes_on = admit(intake, route, &wake, replayable, now_ms, &finding) &&
                    (tested || may_relay(intake, route, &finding));

@@ -13,7 +13,7 @@
 
 #include "gateway/core/nearest.h"
 
-enum kind { TEXT, NUMBER, LIST };
+enum kind { TEXT, NUMBER, TRUTH, LIST };
 
 struct variable {
     const char *name;
@@ -38,6 +38,7 @@ static const struct variable variables[] = {
     {"WAKEGATE_BODY_TIMEOUT", "body_timeout", TEXT},
     {"WAKEGATE_IDLE_TIMEOUT", "idle_timeout", TEXT},
     {"WAKEGATE_PROXIES", "proxies", LIST},
+    {"WAKEGATE_WATCH", "watch", TRUTH},
     {"WAKEGATE_LOG_LEVEL", "log_level", TEXT},
     {"WAKEGATE_CA_FILE", "ca_file", TEXT},
     {"WAKEGATE_CONFIG", NULL, TEXT},
@@ -84,6 +85,8 @@ static json_t *value_json(enum kind kind, struct slice text)
         return list_json(text);
     if (kind == NUMBER && slice_number(text, &number) && number <= INT64_MAX)
         return json_integer((json_int_t)number);
+    if (kind == TRUTH && (slice_eq(text, SLICE("true")) || slice_eq(text, SLICE("false"))))
+        return json_boolean(text.data[0] == 't');
     return string_json(text);
 }
 

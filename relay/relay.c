@@ -6,13 +6,14 @@
  */
 #include "relay/relay.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gateway/core/clock.h"
-#include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
+#include "relay/relay_audit.h"
 #include "relay/relays.h"
 
 enum {
@@ -131,15 +132,6 @@ static bool has_next_leaf(const struct relay *relay)
     return relay->leaf + 1 < relay->to->leaf_count && !relay->told;
 }
 
-static void count_repeat(const struct relay *relay, enum store_repeats repeats)
-{
-    static const char *const causes[] = {
-        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
-
-    if (repeats != REPEATS_NOTHING)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
-}
-
 /* Ends without an acceptance. Where the claim may be ours, it is given back first. */
 static void relay_let_go(struct relay *relay)
 {
@@ -171,7 +163,8 @@ static void relay_on_claim(struct op *op)
         return;
     }
     if (answer == STORE_CLAIMED) {
-        count_repeat(relay, relay->store.repeats);
+        relay_audit_repeat(relay, relay->store.repeats);
+        relay->generation = relay->store.generation;
         relay_deliver(relay);
         return;
     }
@@ -185,6 +178,20 @@ static void relay_on_claim(struct op *op)
         return;
     }
     relay_let_go(relay);
+}
+
+/* A generation that was begun on purpose is another delivery to a target that drops repeats. */
+static void name_delivery(struct relay *relay)
+{
+    const char *target = leaf_of(relay)->target->id;
+    struct slice id = relay->wake->wake.delivery_id;
+
+    if (relay->generation == 0)
+        snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s", SLICE_ARG(id),
+                 target);
+    else
+        snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s-%" PRId64,
+                 SLICE_ARG(id), target, relay->generation);
 }
 
 static void relay_deliver(struct relay *relay)
@@ -209,32 +216,10 @@ static void relay_deliver(struct relay *relay)
     relay->sent_us = clock_steady_us();
     relay->delivery =
         (struct delivery){.claim = slice_from(relay->key), .owner = slice_from(relay->owner)};
-    snprintf(relay->delivery_key, sizeof(relay->delivery_key), "%.*s-%s",
-             SLICE_ARG(relay->wake->wake.delivery_id), target->id);
+    name_delivery(relay);
     deadline_set(&relay->deadline, left);
     target_deliver(leaf_of(relay)->target, &relay->delivery, &relay->wake->wake,
                    slice_from(relay->delivery_key), relay_on_delivered);
-}
-
-/* Each delivery has its line: a wake may need several, and may outlast its request. */
-static void audit_delivery(const struct relay *relay)
-{
-    const struct leaf *leaf = leaf_of(relay);
-    const struct outcome *outcome = &relay->outcome;
-    uint64_t took_us = clock_steady_us() - relay->sent_us;
-
-    histogram_observe(leaf->seconds, took_us);
-    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
-                     outcome_name(outcome->code));
-    log_begin(outcome->code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivery");
-    log_text("route", relay->to->route);
-    log_text("target", leaf->target->id);
-    log_str("delivery_id", relay->wake->wake.delivery_id);
-    log_text("outcome", outcome_name(outcome->code));
-    log_text("run", outcome->run);
-    log_text("detail", outcome->detail);
-    log_num("us", (int64_t)took_us);
-    log_end();
 }
 
 static void relay_on_delivered(struct op *op)
@@ -245,7 +230,7 @@ static void relay_on_delivered(struct op *op)
     deadline_clear(&relay->deadline);
     relay->outcome = relay->delivery.outcome;
     relay->outcome.target = leaf->target->id;
-    audit_delivery(relay);
+    relay_audit_delivery(relay);
     switch (relay->outcome.code) {
     case OUTCOME_ACCEPTED:
         relay_finish(relay, STORE_SETTLE);
@@ -297,20 +282,6 @@ static void relay_finish(struct relay *relay, enum store_verb how)
     }
 }
 
-/* What happened at the target is known, and not yet written. */
-static void audit_unwritten(const struct relay *relay, const char *event)
-{
-    static const char *const verbs[] = {
-        [STORE_SETTLE] = "settle", [STORE_RELEASE] = "release", [STORE_HOLD] = "hold"};
-
-    log_begin(LOG_WARN, event);
-    log_text("route", relay->to->route);
-    log_str("delivery_id", relay->wake->wake.delivery_id);
-    log_text("verb", verbs[relay->finish]);
-    log_text("detail", relay->store.err.text);
-    log_end();
-}
-
 static void relay_on_finished(struct op *op)
 {
     struct relay *relay = CONTAINER_OF(op, struct relay, op);
@@ -320,18 +291,18 @@ static void relay_on_finished(struct op *op)
     deadline_clear(&relay->deadline);
     tell(relay);
     if (answer == STORE_LOST)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+        relay_audit_lost_claim(relay);
     bool give_up = relay->relays->draining && relay->finish == STORE_RELEASE;
     if (written || give_up || time_left(relay->finish_until_ms) == 0) {
         if (!written)
-            audit_unwritten(relay, "given_up");
+            relay_audit_unwritten(relay, "given_up");
         relay_over(relay);
         return;
     }
     if (relay->finish == STORE_SETTLE)
         ++*metrics_value(METRIC_SETTLE_RETRIES, NULL, NULL, NULL);
     if (relay->finish_pause_ms == FIRST_PAUSE_MS)
-        audit_unwritten(relay, "unwritten");
+        relay_audit_unwritten(relay, "unwritten");
     deadline_set(&relay->deadline, relay->finish_pause_ms); /* then relay_on_deadline: once more */
     if (relay->finish_pause_ms < LONGEST_PAUSE_MS)
         relay->finish_pause_ms *= 2;

@@ -26,7 +26,11 @@ struct waiter {
 
 enum relay_state { RELAY_CLAIMING, RELAY_DELIVERING, RELAY_FINISHING, RELAY_OVER };
 
-enum { RELAY_OWNER_SIZE = 36, RELAY_KEY_SIZE = 2 * LIMIT_NAME_BYTES + LIMIT_DELIVERY_ID_BYTES + 3 };
+enum {
+    RELAY_OWNER_SIZE = 36,
+    RELAY_KEY_SIZE = 2 * LIMIT_NAME_BYTES + LIMIT_DELIVERY_ID_BYTES + 3,
+    RELAY_DELIVERY_KEY_SIZE = LIMIT_DELIVERY_ID_BYTES + LIMIT_NAME_BYTES + 24
+};
 
 struct relay {
     enum relay_state state;
@@ -36,6 +40,7 @@ struct relay {
     struct waiter *waiters;   /* requests that want the outcome; may be empty */
     bool told;                /* they have their answer; who comes later is told at once */
     bool claimed;             /* the claim may be ours, so it must be settled, held or released */
+    int64_t generation;       /* of the id, as the claim told */
     size_t leaf;              /* which target of a `first` chain */
     uint64_t began_ms, until_ms; /* steady; until: when the waiters must be told */
     uint64_t sent_us;            /* steady; when the delivery began */
@@ -52,8 +57,8 @@ struct relay {
     struct relay *next, **link; /* among all relays */
     struct relay *bucket_next;  /* among those of one bucket */
     char owner[RELAY_OWNER_SIZE];
-    char key[RELAY_KEY_SIZE]; /* the claim's: route/destination/delivery_id */
-    char delivery_key[LIMIT_DELIVERY_ID_BYTES + LIMIT_NAME_BYTES + 2]; /* the idempotency key */
+    char key[RELAY_KEY_SIZE];                   /* the claim's: route/destination/delivery_id */
+    char delivery_key[RELAY_DELIVERY_KEY_SIZE]; /* the idempotency key */
 };
 
 /* Begins: claims. It frees itself when it is over, after relays_remove. */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dialects/outgoing.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/limits.h"
 #include "relay/http_client.h"
@@ -116,6 +117,10 @@ static void trigger_deliver(struct target *target, struct delivery *delivery)
         work_finish(work);
         return;
     }
+    if (delivery->wake->trace.parent.len > 0)
+        outgoing_header(&work->out, "traceparent", delivery->wake->trace.parent);
+    if (delivery->wake->trace.state.len > 0)
+        outgoing_header(&work->out, "tracestate", delivery->wake->trace.state);
     delivery->work = work;
     work->call.url = trigger->url;
     work->call.headers = buf_slice(&work->out.headers);

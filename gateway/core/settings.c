@@ -14,19 +14,38 @@
 #include <string.h>
 
 #include "gateway/core/nearest.h"
+#include "gateway/core/regular_file.h"
 
-enum { REPORT_BYTES = 1024 * 1024, LINE_BYTES = 2048, SHOWN_BYTES = 80 };
+enum {
+    REPORT_BYTES = 1024 * 1024,
+    FILES_BYTES = 16 * 1024 * 1024,
+    LINE_BYTES = 2048,
+    SHOWN_BYTES = 80
+};
 
 void settings_report_init(struct settings_report *report, const char *file)
 {
-    *report = (struct settings_report){
-        .file = file, .mistakes = BUF_INIT(REPORT_BYTES), .warnings = BUF_INIT(REPORT_BYTES)};
+    *report = (struct settings_report){.file = file,
+                                       .mistakes = BUF_INIT(REPORT_BYTES),
+                                       .warnings = BUF_INIT(REPORT_BYTES),
+                                       .files = BUF_INIT(FILES_BYTES)};
+}
+
+void settings_report_file(struct settings_report *report, const char *name, FILE *stream)
+{
+    const struct file_version version = regular_file_version(stream);
+
+    buf_append(&report->files,
+               (struct slice){.data = (const char *)&version, .len = sizeof(version)});
+    buf_append(&report->files, slice_from(name));
+    buf_append_char(&report->files, '\0');
 }
 
 void settings_report_release(struct settings_report *report)
 {
     buf_release(&report->mistakes);
     buf_release(&report->warnings);
+    buf_release(&report->files);
 }
 
 static void add_line(struct buf *lines, const char *file, const char *path, const char *text)

@@ -11,6 +11,7 @@
 #define WAKEGATE_CORE_SETTINGS_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "gateway/core/buf.h"
 #include "gateway/core/secret.h"
@@ -23,9 +24,13 @@ struct settings_report {
     const char *file;
     struct buf mistakes, warnings;
     unsigned mistake_count, warning_count;
+    struct buf files; /* those that were read or wanted: of each a struct file_version, then its
+                         name and a NUL */
 };
 
 void settings_report_init(struct settings_report *report, const char *file);
+/* Notes that `name` was read from `stream`; NULL: it could not be opened. */
+void settings_report_file(struct settings_report *report, const char *name, FILE *stream);
 void settings_report_release(struct settings_report *report);
 
 /* Reads the report's file: JSON of at most LIMIT_CONFIG_BYTES without duplicate keys. NULL after a

@@ -29,7 +29,10 @@ static bool read_all(FILE *stream, struct buf *text)
 static bool read_file(struct settings_report *report, struct buf *text)
 {
     FILE *stream = regular_file_open(report->file);
+    int why = errno;
 
+    settings_report_file(report, report->file, stream);
+    errno = why;
     if (!stream && errno == ENOENT) {
         settings_report_mistake(report, "",
                                 "there is no such file; write it, or name another with --config or "

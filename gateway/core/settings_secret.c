@@ -47,7 +47,10 @@ static bool read_secret_file(struct settings_report *report, const char *path, c
 {
     FILE *stream = regular_file_open(name);
     bool whole = false;
+    int why = errno;
 
+    settings_report_file(report, name, stream);
+    errno = why;
     if (stream) {
         setvbuf(stream, NULL, _IONBF, 0); /* no copy that nobody wipes */
         found->len = fread(found->text, 1, sizeof(found->text), stream);

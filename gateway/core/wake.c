@@ -15,7 +15,7 @@
 #include "gateway/core/limits.h"
 
 /* A delivery_id may come from a header too, and once more from a text's trailer. */
-enum { BYTES_BESIDE_BODY = 4 * LIMIT_DELIVERY_ID_BYTES };
+enum { BYTES_BESIDE_BODY = 4 * LIMIT_DELIVERY_ID_BYTES + TRACE_PARENT_BYTES + TRACE_STATE_BYTES };
 
 static void reserve(struct wake *wake, struct slice body, size_t conversations)
 {
@@ -41,6 +41,14 @@ struct slice wake_keep(struct wake *wake, struct slice bytes)
     memcpy(kept, bytes.data, bytes.len);
     wake->used += bytes.len;
     return (struct slice){.data = kept, .len = bytes.len};
+}
+
+void wake_keep_trace(struct wake *wake, const struct request *request)
+{
+    const struct trace trace = trace_read(request);
+
+    wake->trace.parent = wake_keep(wake, trace.parent);
+    wake->trace.state = wake_keep(wake, trace.state);
 }
 
 /* Each reader leaves its field as it is when the member is absent. */

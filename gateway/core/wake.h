@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "gateway/core/err.h"
-#include "gateway/core/slice.h"
+#include "gateway/core/trace.h"
 
 struct conversation {
     struct slice id;
@@ -31,9 +31,10 @@ struct wake {
     struct slice ts;          /* as sent */
     int64_t ts_ms;            /* the same as wall time; 0: absent */
     bool test;
-    int64_t attempt;   /* from a text's trailer; 0: not carried */
-    struct slice text; /* the whole text of a text dialect */
-    struct slice raw;  /* the body as received, where that body is payload v1 and no more */
+    int64_t attempt;    /* from a text's trailer; 0: not carried */
+    struct slice text;  /* the whole text of a text dialect */
+    struct slice raw;   /* the body as received, where that body is payload v1 and no more */
+    struct trace trace; /* of the request, where wake_keep_trace was asked for it */
     struct conversation *conversations;
     size_t conversation_count;
 
@@ -55,6 +56,9 @@ void wake_reserve(struct wake *wake, struct slice body);
 
 /* Copies bytes into the wake's own memory, whose room must not be exceeded. */
 struct slice wake_keep(struct wake *wake, struct slice bytes);
+
+/* Copies the request's trace; once. */
+void wake_keep_trace(struct wake *wake, const struct request *request);
 
 /* 1 to LIMIT_DELIVERY_ID_BYTES of letters, digits, '-' and '_': what fits a header, a Redis key and
  * the signed content of Standard Webhooks alike. The contract sends a UUID. */

@@ -35,12 +35,13 @@ static int64_t time_left(int64_t *since_ms, int64_t for_ms, int64_t now_ms, bool
 static void set_state(struct record *record, enum record_state state, const struct store_op *op,
                       int64_t now_ms, int64_t window_ms)
 {
-    int64_t for_ms = state == RECORD_RELAYED ? 0 : op->for_ms;
+    int64_t for_ms = state == RECORD_CLAIMED || state == RECORD_HELD ? op->for_ms : 0;
 
     *record = (struct record){
         .state = state,
         .owner = op->owner,
         .since_ms = now_ms,
+        .generation = record->generation,
         .for_ms = for_ms,
         .expires_ms = now_ms + for_ms + window_ms,
         .changed = true,
@@ -98,15 +99,15 @@ static void claim(struct store_op *op, struct record *record, struct gate_record
     bool ours = slice_eq(record->owner, op->owner);
     int64_t left = time_left(&record->since_ms, record->for_ms, now_ms, &record->changed);
 
-    if (record->state == RECORD_HELD && left > 0) {
-        answer(op, STORE_HELD, left);
+    bool relayed = record->state == RECORD_RELAYED;
+    bool taken =
+        left > 0 && (record->state == RECORD_HELD || (record->state == RECORD_CLAIMED && !ours));
+
+    if (taken && !op->force) {
+        answer(op, record->state == RECORD_HELD ? STORE_HELD : STORE_IN_FLIGHT, left);
         return;
     }
-    if (record->state == RECORD_CLAIMED && left > 0 && !ours) {
-        answer(op, STORE_IN_FLIGHT, left);
-        return;
-    }
-    if (record->state == RECORD_RELAYED) {
+    if (relayed && (op->again_ms == 0 || now_ms - record->since_ms < op->again_ms)) {
         record->expires_ms = now_ms + window_ms;
         record->changed = true;
         answer(op, STORE_RELAYED, now_ms - record->since_ms);
@@ -114,7 +115,10 @@ static void claim(struct store_op *op, struct record *record, struct gate_record
     }
     if (op->gate.len > 0 && !pass_gate(op, gate, now_ms))
         return;
-    op->repeats = repeats(record->state, ours);
+    if (relayed || taken)
+        record->generation++;
+    op->generation = record->generation;
+    op->repeats = taken ? REPEATS_NOTHING : repeats(record->state, ours);
     set_state(record, RECORD_CLAIMED, op, now_ms, window_ms);
     answer(op, STORE_CLAIMED, 0);
 }
@@ -131,10 +135,10 @@ static void settle(struct store_op *op, struct record *record, int64_t now_ms, i
         set_state(record, RECORD_RELAYED, op, now_ms, window_ms);
 }
 
-static void release(struct store_op *op, struct record *record)
+static void release(struct store_op *op, struct record *record, int64_t now_ms, int64_t window_ms)
 {
     if (record->state == RECORD_CLAIMED && slice_eq(record->owner, op->owner))
-        *record = (struct record){.changed = true};
+        set_state(record, RECORD_FREE, op, now_ms, window_ms);
     answer(op, STORE_OK, 0);
 }
 
@@ -161,7 +165,8 @@ void record_decide(struct store_op *op, struct record *record, struct gate_recor
                    int64_t now_ms, int64_t window_ms)
 {
     op->repeats = REPEATS_NOTHING;
-    if (record->state != RECORD_FREE && record->expires_ms <= now_ms)
+    op->generation = 0;
+    if (record->expires_ms > 0 && record->expires_ms <= now_ms)
         *record = (struct record){.changed = true};
     switch (op->verb) {
     case STORE_PING:
@@ -174,7 +179,7 @@ void record_decide(struct store_op *op, struct record *record, struct gate_recor
         settle(op, record, now_ms, window_ms);
         return;
     case STORE_RELEASE:
-        release(op, record);
+        release(op, record, now_ms, window_ms);
         return;
     case STORE_HOLD:
         hold(op, record, gate, now_ms, window_ms);

@@ -24,9 +24,10 @@ struct record { /* of a key; all zero where nothing is remembered */
     enum record_state state;
     struct slice owner;
     int64_t since_ms;   /* when the state began */
+    int64_t generation; /* how often it was relayed again on purpose */
     int64_t for_ms;     /* how long it lasts: the lease or the hold; relayed: 0 */
     int64_t expires_ms; /* from then on nothing is remembered */
-    bool changed;       /* to be written; where the state is free: to be deleted */
+    bool changed;       /* to be written; where the state is free and the generation 0: deleted */
 };
 
 struct gate_record {

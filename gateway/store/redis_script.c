@@ -14,7 +14,8 @@
 /* clang-format off */
 
 /* Every script begins with this. KEYS: the claim, and where there is one the gate. ARGV: the owner,
- * the window, the length of the lease or hold, the tokens an hour and the burst. */
+ * the window, the length of the lease or hold; a claim's go on with the age at which what is relayed
+ * may be relayed again, whether to take it by force, the tokens an hour and the burst. */
 #define PRELUDE \
     "local key, owner, window, length = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])\n" \
     LUA_NOW \
@@ -45,16 +46,19 @@
 
 static const char claim_text[] =
     PRELUDE
-    "if state == 'H' and left > 0 then return 'H' .. left end\n"
-    "if state == 'C' and left > 0 and by ~= owner then return 'F' .. left end\n"
-    "if state == 'R' then\n"
+    "local again, forced = tonumber(ARGV[4]), false\n"
+    "if left > 0 and (state == 'H' or (state == 'C' and by ~= owner)) then\n"
+    "  if ARGV[5] ~= '1' then return (state == 'H' and 'H' or 'F') .. left end\n"
+    "  forced = true\n"
+    "end\n"
+    "if state == 'R' and (again == 0 or now - since < again) then\n"
     "  redis.call('PEXPIRE', KEYS[1], window)\n"
     "  return 'R' .. now - since\n"
     "end\n"
     GATE
     "if resting > 0 then return 'G' .. resting end\n"
-    "if ARGV[4] then\n"
-    "  local rate, size = tonumber(ARGV[4]), ARGV[5] * token\n"
+    "if ARGV[6] then\n"
+    "  local rate, size = tonumber(ARGV[6]), ARGV[7] * token\n"
     "  missing = math.min(math.max(missing - (now - counted) * rate, 0), size)\n"
     "  if missing + token > size then\n"
     "    return 'P' .. string.format('%.0f', math.ceil((missing + token - size) / rate))\n"
@@ -62,10 +66,10 @@ static const char claim_text[] =
     "  missing, counted = missing + token, now\n"
     "  write_gate()\n"
     "end\n"
+    "if state == 'R' or forced then generation = generation + 1 end\n"
     "write('C', length)\n"
-    "if state == 'H' then return 'C2' end\n"
-    "if state == 'C' and by ~= owner then return 'C1' end\n"
-    "return 'C0'\n";
+    "local repeats = state == 'H' and 2 or state == 'C' and by ~= owner and 1 or 0\n"
+    "return 'C' .. generation * 4 + (forced and 0 or repeats)\n";
 
 static const char settle_text[] =
     PRELUDE
@@ -74,7 +78,9 @@ static const char settle_text[] =
 
 static const char release_text[] =
     PRELUDE
-    "if state == 'C' and by == owner then redis.call('DEL', KEYS[1]) end\n"
+    "if state == 'C' and by == owner then\n"
+    "  if generation > 0 then write('F', 0) else redis.call('DEL', KEYS[1]) end\n"
+    "end\n"
     "return 'K0'\n";
 
 static const char hold_text[] =
@@ -144,7 +150,11 @@ void redis_script_command(struct redis_command *command, const struct store_op *
     redis_command_add_number(command, window_ms);
     if (op->verb == STORE_CLAIM || op->verb == STORE_HOLD)
         redis_command_add_number(command, op->for_ms);
-    if (gated && op->verb == STORE_CLAIM && op->pace.per_hour > 0) {
+    if (op->verb != STORE_CLAIM)
+        return;
+    redis_command_add_number(command, op->again_ms);
+    redis_command_add(command, op->force ? SLICE("1") : SLICE("0"));
+    if (gated && op->pace.per_hour > 0) {
         redis_command_add_number(command, op->pace.per_hour);
         redis_command_add_number(command, op->pace.burst);
     }
@@ -152,7 +162,7 @@ void redis_script_command(struct redis_command *command, const struct store_op *
 
 /* --- answers --- */
 
-/* One letter and a number. */
+/* One letter and a number: of a claim four times the generation, and what it repeats. */
 static const struct {
     char letter;
     enum store_answer answer;
@@ -173,11 +183,12 @@ bool redis_script_answer(struct store_op *op, struct slice text)
         if (answers[i].letter != text.data[0])
             continue;
         bool claimed = answers[i].answer == STORE_CLAIMED;
-        if (claimed && number > REPEATS_ENDED_HOLD)
+        if (claimed && number % 4 > REPEATS_ENDED_HOLD)
             return false;
         op->answer = answers[i].answer;
         op->answer_ms = claimed ? 0 : (int64_t)number;
-        op->repeats = claimed ? (enum store_repeats)number : REPEATS_NOTHING;
+        op->repeats = claimed ? (enum store_repeats)(number % 4) : REPEATS_NOTHING;
+        op->generation = claimed ? (int64_t)(number / 4) : 0;
         return true;
     }
     return false;

@@ -145,6 +145,7 @@ bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *
         .since_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 2),
         .for_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 3),
         .expires_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 4),
+        .generation = sqlite_number(sqlite, SQL_READ_CLAIM, 5),
     };
     sqlite_reset(sqlite, SQL_READ_CLAIM);
     return true;
@@ -153,7 +154,7 @@ bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *
 bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct record *record,
                          struct err *err)
 {
-    if (record->state == RECORD_FREE) {
+    if (record->state == RECORD_FREE && record->generation == 0) {
         sqlite_bind(sqlite, SQL_DROP_CLAIM, 1, key);
         return sqlite_run(sqlite, SQL_DROP_CLAIM, err);
     }
@@ -164,6 +165,7 @@ bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct r
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 4, record->since_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 5, record->for_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 6, record->expires_ms);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 7, record->generation);
     return sqlite_run(sqlite, SQL_WRITE_CLAIM, err);
 }
 

@@ -5,8 +5,9 @@
  * Two records:
  *   the claim of a key: free -> claimed (owner, lease) -> relayed (for the window) | held | free
  *   the gate of a target: its pacing bucket, and until when it rests after an ambiguous outcome
- * A claim whose lease ended and a hold that is over count as free, but are remembered for the
- * window, so that the next claim says what it repeats.
+ * A claim of what is relayed (`again_ms`) or another's (`force`) begins a new generation, which is
+ * remembered also after a release. A claim whose lease ended and a hold that is over count as free,
+ * but are remembered for the window, so that the next claim says what it repeats.
  *
  * Every operation is one atomic step. The caller's slices stay untouched until `done`, which comes
  * at the end of a turn and exactly once. There is no cancel: an operation ends by itself within the
@@ -56,10 +57,13 @@ struct store_op {
     struct slice owner; /* claim, settle, release, hold: who asks, unique to one relay */
     int64_t for_ms;     /* claim: the lease; hold: how long. At least 1 */
     struct pace pace;   /* claim */
+    int64_t again_ms;   /* claim: what was relayed so long ago is claimed again; 0: never */
+    bool force;         /* claim: also what another owner has, or what is held */
 
     enum store_answer answer;
     int64_t answer_ms;
     enum store_repeats repeats;
+    int64_t generation; /* claim: how often it was relayed again on purpose */
     struct err err;
 
     void (*done)(struct op *op); /* the caller's; op.done counts the answer first */

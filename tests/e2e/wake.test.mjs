@@ -2,10 +2,11 @@
 // Every dialect in, every trigger out: a wake is relayed once, and its repeats are duplicates.
 import assert from 'node:assert/strict'
 import { before, after, test } from 'node:test'
+import { request } from './http.mjs'
 import { route, startGateway, trigger } from './gateway.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { pause, until } from './until.mjs'
-import { framings, handle, instruction, newWake, textDialects, textOf } from './wakes.mjs'
+import { framed, framings, handle, instruction, newWake, textDialects, textOf } from './wakes.mjs'
 
 const inbound = Object.keys(framings)
 const outbound = ['claude-code', 'openclaw', 'hermes', 'poke', 'grok', 'standard-webhooks', 'agentchat']
@@ -95,6 +96,24 @@ test('headers and fields that each runtime wants', async () => {
   assert.equal(hermesSchemes.filter(name => last('hermes').headers[name]).length, 1, 'exactly one scheme')
   assert.ok(last('standard-webhooks').headers['webhook-id'].includes(wake.delivery_id))
   for (const kind of outbound) assert.match(last(kind).headers['content-type'], /^application\/json/)
+})
+
+test('a trace goes on to the runtime and into the log', async () => {
+  const id = '0af7651916cd43dd8448eb211c80319c'
+  const traced = async headers => {
+    const wake = newWake()
+    const whole = framed('agentchat', wake)
+    const answer = await request(`${gateway.url}/wake/agentchat-poke`, { ...whole, headers: { ...whole.headers, ...headers } })
+    assert.equal(answer.json.status, 'relayed', answer.text)
+    const { traceparent, tracestate } = runtimes.poke.requests.at(-1).headers
+    const lines = () => gateway.entries.filter(entry => entry.delivery_id === wake.delivery_id)
+    await until(() => lines().length === 2, 'the delivery and the wake are in the log')
+    return { traceparent, tracestate, ids: lines().map(entry => entry.trace_id) }
+  }
+  const traceparent = `00-${id}-b7ad6b7169203331-01`, tracestate = 'vendor=1'
+  assert.deepEqual(await traced({ traceparent, tracestate }), { traceparent, tracestate, ids: [id, id] })
+  assert.deepEqual(await traced({ traceparent: `${traceparent}\t` }), { traceparent, tracestate: undefined, ids: [id, id] })
+  assert.deepEqual(await traced({ traceparent: 'none', tracestate }), { traceparent: undefined, tracestate: undefined, ids: [undefined, undefined] })
 })
 
 test('equal wakes at once: one run, everybody told of it', async () => {

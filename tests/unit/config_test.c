@@ -189,6 +189,7 @@ static void variables_become_what_the_file_would_say(void **state)
                                               "WAKEGATE_STORE=redis://:canary@host/1",
                                               "WAKEGATE_LOG_LEVEL=debug",
                                               "WAKEGATE_GRACE=1m",
+                                              "WAKEGATE_WATCH=true",
                                               NULL};
     struct loaded loaded;
 
@@ -207,6 +208,7 @@ static void variables_become_what_the_file_would_say(void **state)
     assert_string_equal(config->store, "redis://:canary@host/1");
     assert_int_equal(config->log_level, LOG_DEBUG);
     assert_int_equal(config->grace_ms, 60000);
+    assert_true(config->watch);
     unload(&loaded);
 }
 

@@ -31,6 +31,8 @@ static void test_commands(void **state)
         .owner = SLICE("me"),
         .for_ms = 5000,
         .pace = {.per_hour = 30, .burst = 3},
+        .again_ms = 7200000,
+        .force = true,
     };
     const char *const paced[] = {"EVALSHA",
                                  "sha",
@@ -40,6 +42,8 @@ static void test_commands(void **state)
                                  "me",
                                  "99",
                                  "5000",
+                                 "7200000",
+                                 "1",
                                  "30",
                                  "3",
                                  NULL};
@@ -71,6 +75,16 @@ static void test_commands(void **state)
     redis_command_release(&command);
 }
 
+static void expect_generation(const char *text, int64_t generation, enum store_repeats repeats)
+{
+    struct store_op op = {.verb = STORE_CLAIM};
+
+    assert_true(redis_script_answer(&op, slice_from(text)));
+    assert_int_equal(op.answer, STORE_CLAIMED);
+    assert_int_equal(op.generation, generation);
+    assert_int_equal(op.repeats, repeats);
+}
+
 static void expect_answer(const char *text, enum store_answer answer, int64_t ms,
                           enum store_repeats repeats)
 {
@@ -93,6 +107,9 @@ static void test_answers(void **state)
     expect_answer("C0", STORE_CLAIMED, 0, REPEATS_NOTHING);
     expect_answer("C1", STORE_CLAIMED, 0, REPEATS_ENDED_LEASE);
     expect_answer("C2", STORE_CLAIMED, 0, REPEATS_ENDED_HOLD);
+    expect_generation("C0", 0, REPEATS_NOTHING);
+    expect_generation("C4", 1, REPEATS_NOTHING);
+    expect_generation("C4002", 1000, REPEATS_ENDED_HOLD);
     expect_answer("R0", STORE_RELAYED, 0, REPEATS_NOTHING);
     expect_answer("G9223372036854775807", STORE_RESTING, INT64_MAX, REPEATS_NOTHING);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -195,6 +195,72 @@ static void hold_replaces_no_others(struct rig *rig)
     assert_int_equal(rig_settle(rig, "claimed", "ann"), STORE_OK);
 }
 
+static struct store_op claim_again(struct rig *rig, const char *owner, int64_t again_ms, bool force)
+{
+    return rig_ask(
+        rig, STORE_CLAIM,
+        (struct ask){
+            .key = "a", .owner = owner, .for_ms = LONG_MS, .again_ms = again_ms, .force = force});
+}
+
+static void expect_generation(const struct store_op *op, int64_t generation)
+{
+    expect_claimed(op, REPEATS_NOTHING);
+    assert_int_equal(op->generation, generation);
+}
+
+static void relayed_again(struct rig *rig)
+{
+    rig_settle(rig, "a", "ann");
+    struct store_op early = claim_again(rig, "bob", LONG_MS, false);
+    assert_int_equal(early.answer, STORE_RELAYED);
+    rig_wait(rig, 2 * SHORT_MS);
+    struct store_op second = claim_again(rig, "bob", SHORT_MS, false);
+    expect_generation(&second, 1);
+    struct store_op other = claim_again(rig, "cat", SHORT_MS, false);
+    expect_left(&other, STORE_IN_FLIGHT);
+    struct store_op next_target = claim_again(rig, "bob", SHORT_MS, false);
+    expect_generation(&next_target, 1);
+    assert_int_equal(rig_settle(rig, "a", "bob"), STORE_OK);
+    struct store_op soon = claim_again(rig, "cat", LONG_MS, false);
+    assert_int_equal(soon.answer, STORE_RELAYED);
+    struct store_op never = claim_again(rig, "cat", 0, false);
+    assert_int_equal(never.answer, STORE_RELAYED);
+    rig_wait(rig, 2 * SHORT_MS);
+    struct store_op third = claim_again(rig, "cat", SHORT_MS, false);
+    expect_generation(&third, 2);
+}
+
+/* The second generation's key must not look like the first's to whoever drops repeats. */
+static void generation_outlasts_release(struct rig *rig)
+{
+    rig_settle(rig, "a", "ann");
+    rig_wait(rig, 2 * SHORT_MS);
+    claim_again(rig, "bob", SHORT_MS, false);
+    assert_int_equal(rig_release(rig, "a", "bob"), STORE_OK);
+    struct store_op next = claim(rig, "a", "cat", LONG_MS);
+    expect_generation(&next, 1);
+    assert_int_equal(rig_hold(rig, "a", "cat", SHORT_MS), STORE_OK);
+    rig_wait(rig, 2 * SHORT_MS);
+    struct store_op after = claim(rig, "a", "dan", LONG_MS);
+    expect_claimed(&after, REPEATS_ENDED_HOLD);
+    assert_int_equal(after.generation, 1);
+}
+
+static void forced(struct rig *rig)
+{
+    claim(rig, "a", "ann", LONG_MS);
+    struct store_op over_claim = claim_again(rig, "bob", 0, true);
+    expect_generation(&over_claim, 1);
+    assert_int_equal(rig_settle(rig, "a", "ann"), STORE_LOST);
+    rig_hold(rig, "a", "bob", LONG_MS);
+    struct store_op over_hold = claim_again(rig, "cat", 0, true);
+    expect_generation(&over_hold, 2);
+    rig_settle(rig, "a", "cat");
+    struct store_op relayed = claim_again(rig, "dan", 0, true);
+    assert_int_equal(relayed.answer, STORE_RELAYED);
+}
+
 static void window_ends(struct rig *rig)
 {
     rig_settle(rig, "relayed", "ann");
@@ -283,6 +349,9 @@ const struct store_case claim_cases[] = {
     {"a held key is held for everybody", held, 0},
     {"a hold that is over is free, and told", hold_ends, 0},
     {"a hold replaces no other's record", hold_replaces_no_others, 0},
+    {"what is relayed is claimed again on purpose", relayed_again, 0},
+    {"a generation outlasts a release and a hold", generation_outlasts_release, 0},
+    {"force takes what is claimed or held", forced, 0},
     {"the window ends", window_ends, SHORT_MS},
     {"the window slides", window_slides, SLIDING_WINDOW_MS},
     {"keys and owners are any bytes", any_bytes, 0},

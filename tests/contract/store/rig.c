@@ -105,6 +105,8 @@ void rig_start(struct rig *rig, struct question *question, enum store_verb verb,
         .owner = slice_from(question->owner),
         .for_ms = ask.for_ms,
         .pace = ask.pace,
+        .again_ms = ask.again_ms,
+        .force = ask.force,
     };
     start[verb](rig->store, &question->op, on_answer);
 }

@@ -27,6 +27,8 @@ struct ask {
     const char *key, *gate, *owner;
     int64_t for_ms;
     struct pace pace;
+    int64_t again_ms;
+    bool force;
 };
 
 struct question { /* one operation under way */

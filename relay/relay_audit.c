@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "relay/relay_audit.h"
+
+#include "gateway/core/clock.h"
+#include "gateway/core/log.h"
+#include "gateway/core/metrics.h"
+
+void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats)
+{
+    static const char *const causes[] = {
+        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+
+    if (repeats != REPEATS_NOTHING)
+        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
+}
+
+void relay_audit_lost_claim(const struct relay *relay)
+{
+    ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+}
+
+void relay_audit_delivery(const struct relay *relay)
+{
+    const struct leaf *leaf = &relay->to->leaves[relay->leaf];
+    const struct outcome *outcome = &relay->outcome;
+    uint64_t took_us = clock_steady_us() - relay->sent_us;
+
+    histogram_observe(leaf->seconds, took_us);
+    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
+                     outcome_name(outcome->code));
+    log_begin(outcome->code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivery");
+    log_text("route", relay->to->route);
+    log_text("target", leaf->target->id);
+    log_str("delivery_id", relay->wake->wake.delivery_id);
+    log_str("trace_id", trace_id(&relay->wake->wake.trace));
+    log_text("outcome", outcome_name(outcome->code));
+    log_text("run", outcome->run);
+    log_text("detail", outcome->detail);
+    log_num("us", (int64_t)took_us);
+    log_end();
+}
+
+void relay_audit_unwritten(const struct relay *relay, const char *event)
+{
+    static const char *const verbs[] = {
+        [STORE_SETTLE] = "settle", [STORE_RELEASE] = "release", [STORE_HOLD] = "hold"};
+
+    log_begin(LOG_WARN, event);
+    log_text("route", relay->to->route);
+    log_str("delivery_id", relay->wake->wake.delivery_id);
+    log_text("verb", verbs[relay->finish]);
+    log_text("detail", relay->store.err.text);
+    log_end();
+}
