@@ -261,6 +261,7 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
 {
     struct http_server *server = context;
 
+    pump_progress(&server->pump);
     if (server->closing && (!*slot || !((struct held *)*slot)->exchange.answered))
         return MHD_NO;
     if (!*slot) {
@@ -328,7 +329,6 @@ static bool run(struct pump *pump, uint64_t *ms)
     return due;
 }
 
-/* Before the library cuts the request line up. */
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =

@@ -209,6 +209,17 @@ function ticks(pid) {
   return Number(fields[11]) + Number(fields[12])
 }
 
+/** Fails when `pid` uses half of what somebody uses who only spins; that one runs for 100 ticks. */
+async function spendsLittle(t, pid) {
+  const spinner = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
+  t.after(() => spinner.kill('SIGKILL'))
+  const [began, spun] = [ticks(pid), ticks(spinner.pid)]
+  await until(() => ticks(spinner.pid) - spun >= 100, 'the spinner has had its time', 60_000)
+  const used = ticks(pid) - began
+  spinner.kill('SIGKILL')
+  assert.ok(used < 50, `it used ${used} ticks while a spinner used 100`)
+}
+
 test('no descriptors left: a pause, not a spin; who is connected is served (socketio/socket.io#1079, libuv/libuv#690, ninenines/ranch#36)', async t => {
   const { gateway, open, relay } = await start(t)
   const { pid } = gateway.child
@@ -219,8 +230,6 @@ test('no descriptors left: a pause, not a spin; who is connected is served (sock
   let free = 0
   while (taken.has(free)) free++
   execFileSync('prlimit', ['--pid', pid, `--nofile=${free + 2}:`])
-  const spinner = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' })
-  t.after(() => spinner.kill('SIGKILL'))
   let closed = 0
   const waiting = new Set()
   const knock = () => { // and again, so that there is always somebody to be let in
@@ -230,11 +239,7 @@ test('no descriptors left: a pause, not a spin; who is connected is served (sock
   }
   for (let i = 0; i < 60; i++) knock()
   await until(() => closed >= 3, 'some were taken in order to close them')
-  const [began, spun] = [ticks(pid), ticks(spinner.pid)]
-  await until(() => ticks(spinner.pid) - spun >= 100, 'the spinner has had a second of processor time')
-  const used = ticks(pid) - began
-  spinner.kill('SIGKILL')
-  assert.ok(used < 50, `it used ${used} ticks while a spinner used 100`)
+  await spendsLittle(t, pid)
   kept.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n')
   const { text } = await kept.answer(2)
   assert.match(text, /wakegate_accept_pauses_total [1-9]/)
@@ -242,6 +247,16 @@ test('no descriptors left: a pause, not a spin; who is connected is served (sock
   execFileSync('prlimit', ['--pid', pid, '--nofile=1024:'])
   for (const socket of [...waiting]) waiting.delete(socket) && socket.destroy()
   await until(async () => (await gateway.get('/livez').catch(() => ({}))).status === 200, 'served again')
+  await relay()
+})
+
+test('memory that is full of what is no line costs no processor time', async t => {
+  const { gateway, open, relay } = await start(t, { head_timeout: '2m', body_timeout: '2m' })
+  const body = 'POST /wake/relay HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+  for (const data of [body + '1;' + 'a'.repeat(100_000), body + '1\r\nx\r\n0\r\nX: ' + 'a'.repeat(100_000), 'POST /' + 'a'.repeat(100_000)])
+    for (let i = 0; i < 5; i++) open().write(data)
+  checkAnswer(await say(gateway.url, wake()), relayed)
+  await spendsLittle(t, gateway.child.pid)
   await relay()
 })
 
