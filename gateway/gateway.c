@@ -81,31 +81,50 @@ static bool open_front(struct gateway *gateway, const struct front_settings *set
         log_note(LOG_ERROR, "cannot_listen", "%s", err.text);
         return false;
     }
-    for (size_t i = 0; i < front_listener_count(*front); i++) {
-        log_begin(LOG_INFO, router->intake ? "listening" : "listening_admin");
-        log_text("url", front_address(*front, i));
-        log_end();
-    }
     return true;
 }
 
 static bool open_fronts(struct gateway *gateway)
 {
     const struct config *config = gateway->config;
-    struct front_settings admin = config->front;
+    struct front_settings front = config->front;
 
+    front.held_back = true;
     gateway->router = (struct router){.intake = &gateway->intake,
                                       .ops = &gateway->ops,
                                       .metrics = config->admin.len == 0,
                                       .rooms = gateway->world.rooms};
     gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
-    if (config->admin.len > 0) {
-        admin.listen[0] = config->admin;
-        admin.listen_count = 1;
-        if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
-            return false;
+    if (!open_front(gateway, &front, &gateway->router, &gateway->front))
+        return false;
+    if (config->admin.len == 0)
+        return true;
+    front.listen[0] = config->admin;
+    front.listen_count = 1;
+    return open_front(gateway, &front, &gateway->admin_router, &gateway->admin);
+}
+
+static void accept_at(struct front *front, const char *event)
+{
+    front_accept(front);
+    for (size_t i = 0; i < front_listener_count(front); i++) {
+        log_begin(LOG_INFO, event);
+        log_text("url", front_address(front, i));
+        log_end();
     }
-    return open_front(gateway, &config->front, &gateway->router, &gateway->front);
+}
+
+/* The store has answered, so that an orderly start refuses nobody; or it does not, and that can be
+ * asked for. */
+static void accept_all(void *context)
+{
+    struct gateway *gateway = context;
+
+    if (gateway->stage >= STAGE_STOPPING)
+        return;
+    if (gateway->admin)
+        accept_at(gateway->admin, "listening_admin");
+    accept_at(gateway->front, "listening");
 }
 
 static bool open_world(struct gateway *gateway)
@@ -346,7 +365,10 @@ static bool start(struct gateway *gateway)
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    return open_fronts(gateway);
+    if (!open_fronts(gateway))
+        return false;
+    ops_await_store(&gateway->ops, accept_all, gateway);
+    return true;
 }
 
 int gateway_run(const char *config_path)

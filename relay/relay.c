@@ -334,7 +334,7 @@ static void relay_on_deadline(struct deadline *deadline)
         tell(relay);
         return;
     case RELAY_DELIVERING:
-        if (!target->idempotent) {
+        if (!target->idempotent || target_is_unsent(target, &relay->delivery)) {
             target_cancel(target, &relay->delivery);
             return;
         }

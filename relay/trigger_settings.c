@@ -274,6 +274,7 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
 
     trigger->private_too = settings_bool(settings, "private", false);
     trigger->url = read_url(settings, trigger->private_too);
+    trigger->url_is_secret = json_is_object(json_object_get(settings->object, "url"));
     trigger->dialect = dialect_read(settings);
     read_secret(settings, trigger->dialect, &trigger->secret);
     read_speech(settings, route, trigger);

@@ -7,7 +7,6 @@
  */
 #include "gateway/net/connections.h"
 
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -210,7 +209,6 @@ void connections_admit(struct connections *all, struct http_server *server, int 
                        const union address *peer, socklen_t peer_len)
 {
     struct tally *tally;
-    const int on = 1;
 
     if (all->count >= all->most) {
         (*all->refused_total)++;
@@ -222,8 +220,6 @@ void connections_admit(struct connections *all, struct http_server *server, int 
         close(fd);
         return;
     }
-    if (peer->any.sa_family != AF_UNIX)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct connection *connection = mem_new(sizeof(*connection));
     *connection = (struct connection){.all = all, .tally = tally, .fd = fd};
     expect(connection, PART_FIRST_HEAD, all->head_ms);

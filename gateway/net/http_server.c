@@ -5,11 +5,12 @@
  *
  * A request is one `held`: on_first_call reads its head, on_body collects the body, on_whole hands
  * it over and, when nobody answered, suspends the connection. exchange_answer only keeps the answer
- * and resumes; it is queued in the handler call that follows, so libmicrohttpd is never entered
- * from inside itself. It frees a request that is completed or dead, but never while it is parked.
+ * and resumes; it is queued in the handler call that follows, so the library is not entered twice.
+ * It frees a request that is completed or dead, but never while it is parked.
  *
  * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
- * socket is a duplicate of the descriptor, and its own handle is closed in the same turn.
+ * socket is a duplicate of the descriptor, and its own is closed at once, which TURBO does without
+ * a shutdown. Where a handshake is all that ever came, it does not even write the 101.
  */
 #include "gateway/net/http_server.h"
 
@@ -48,7 +49,8 @@ struct held { /* one request */
     struct head head;
     struct body body;
     bool handed_over, parked; /* `request` was called; nobody has answered yet */
-    bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
+    bool direct;              /* in the middle of a body: answered past libmicrohttpd */
+    size_t head_bytes;
     unsigned status;
     struct MHD_Response *response; /* to be queued */
     struct http_upgrade upgrade;   /* `taken` is owed */
@@ -56,13 +58,10 @@ struct held { /* one request */
 
 static struct MHD_Response *new_response(const struct http_answer *answer, bool close)
 {
-    /* The library only reads the buffer: MUST_COPY. */
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->body.len, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
     char seconds[24];
 
-    if (!response)
-        abort(); /* out of memory */
     if (answer->content_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->allow)
@@ -79,6 +78,8 @@ static struct MHD_Response *new_response(const struct http_answer *answer, bool 
 static void respond(struct held *held, unsigned status, struct MHD_Response *response,
                     const struct http_field *fields, size_t field_count)
 {
+    if (!response)
+        abort(); /* out of memory */
     for (size_t i = 0; i < field_count; i++) {
         char *value = mem_text(fields[i].value);
         MHD_add_response_header(response, fields[i].name, value);
@@ -113,27 +114,24 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
                         struct MHD_UpgradeResponseHandle *handle)
 {
     struct held *held = slot;
-    struct http_socket *socket = wire_take(held->wire);
 
     (void)context, (void)connection, (void)fd;
+    wire_hand_over(held->wire, &held->upgrade, (struct slice){.data = early, .len = early_len});
     MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
     pump_want(&held->server->pump);
-    if (!socket)
-        return; /* its owner hears of it when the request is freed */
-    struct http_upgrade upgrade = held->upgrade;
-    held->upgrade.taken = NULL;
-    upgrade.taken(upgrade.context, socket, (struct slice){.data = early, .len = early_len});
 }
 
 void exchange_upgrade(struct exchange *exchange, const struct http_upgrade *upgrade)
 {
     struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct MHD_Response *response = MHD_create_response_for_upgrade(on_upgraded, NULL);
 
-    assert(response && !exchange->answered && held->handed_over && !exchange->http_1_0);
+    assert(!exchange->answered && held->handed_over && !exchange->http_1_0);
     exchange->answered = true;
     held->upgrade = *upgrade;
-    respond(held, MHD_HTTP_SWITCHING_PROTOCOLS, response, upgrade->fields, upgrade->field_count);
+    if (!held->parked && wire_switch(held->wire, held->head_bytes, upgrade))
+        return;
+    respond(held, MHD_HTTP_SWITCHING_PROTOCOLS, MHD_create_response_for_upgrade(on_upgraded, NULL),
+            upgrade->fields, upgrade->field_count);
 }
 
 bool exchange_is_deserted(const struct exchange *exchange)
@@ -186,8 +184,7 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     const struct slice named = {.data = name, .len = name_len},
                        said = {.data = value, .len = value_len};
 
-    (void)kind;
-    return request_add_header(context, named, said) ? MHD_YES : MHD_NO;
+    return (void)kind, request_add_header(context, named, said) ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,
@@ -202,20 +199,19 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
     server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    held->head_bytes =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     const struct head_given given = {.method = slice_from(method),
                                      .path = slice_from(url),
                                      .version = slice_from(version),
                                      .peer = wire->peer,
                                      .target_len = wire->target_len,
-                                     .end = MOVES_REST ? NULL : method + info->header_size,
+                                     .end = MOVES_REST ? NULL : method + held->head_bytes,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
-    if (!exchange->answered) {
-        body_open(&held->body, &server->bodies, exchange->max_body);
+    body_open(&held->body, &server->bodies, exchange->max_body);
+    if (!exchange->answered)
         return MHD_YES;
-    }
     if (!exchange->close && head_body_is_short(&held->head))
         return MHD_YES; /* it is read and dropped, so that the connection can be kept */
     wire->unread = exchange->close || head_has_body(&held->head);
@@ -248,8 +244,12 @@ static enum MHD_Result on_whole(struct held *held)
         if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
     }
-    if (held->exchange.answered)
+    if (held->response)
         return queue(held);
+    if (held->exchange.answered) {
+        wire_hand_over(held->wire, &held->upgrade, (struct slice){0});
+        return MHD_NO; /* closes its own descriptor */
+    }
     held->parked = true;
     MHD_suspend_connection(held->connection);
     return MHD_YES;
@@ -283,7 +283,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     assert(!held->parked);
     *slot = NULL;
     if (held->upgrade.taken)
-        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0});
+        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
     if (!held->exchange.answered && held->server->handlers.gone)
         held->server->handlers.gone(held->server->handlers.context, &held->exchange);
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !held->wire->taken)
@@ -351,8 +351,8 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
                                      const struct http_limits *limits)
 {
     struct http_server *server = mem_new(sizeof(*server));
-    unsigned flags =
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
+                     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO;
 
     server->handlers = *handlers;
     server->bodies.most = limits->body_memory;

@@ -84,7 +84,7 @@ struct store_op {
 struct store;
 
 struct store_impl {
-    const char *scheme;                 /* "redis", "sqlite", ... before the ':' */
+    const char *const *schemes;         /* before the ':'; NULL-terminated */
     const struct threads_impl *threads; /* what keeps threads in the same place; NULL: nothing */
 
     /* `url` is checked here: false with a reason that names no password. Does not wait for the
@@ -101,11 +101,16 @@ struct store_impl {
 
 struct store {
     const struct store_impl *impl; /* first member of every implementation's struct */
+    struct err warning; /* it works, and somebody should know this; empty: nothing. The answer to a
+                           ping brings it up to date */
 };
 
-extern const struct store_impl store_redis, store_rediss, store_redis_unix, store_sqlite;
+extern const struct store_impl store_redis, store_sqlite;
 
-/* Chooses the implementation by the URL's scheme. Arguments as `open`. */
+/* By the URL's scheme; NULL: there is no such store. */
+const struct store_impl *store_find(struct slice url, struct err *err);
+
+/* Arguments as `open`. */
 bool store_open(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
                 struct err *err);
 void store_close(struct store *store, void (*closed)(void *context), void *context);

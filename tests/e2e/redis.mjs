@@ -61,7 +61,7 @@ export class Redis {
   }
 
   async ping() {
-    return this.command('PING').then(reply => reply.startsWith('+PONG'), () => false)
+    return this.command('PING').then(reply => /^(\+PONG|-NOAUTH)/.test(reply), () => false)
   }
 
   freeze() {

@@ -28,6 +28,7 @@ struct scene {
     size_t store_at, target_at;
     struct store_op *open_op;
     struct delivery *open_delivery;
+    bool unsent;
     char asked[256]; /* what was asked so far: "claim deliver settle ..." */
     int64_t lease_ms;
 
@@ -88,7 +89,13 @@ static void fake_cancel(struct target *target, struct delivery *delivery)
     (void)target;
     assert_ptr_equal(delivery, scene->open_delivery);
     note("cancel");
-    end_delivery(OUTCOME_AMBIGUOUS);
+    end_delivery(scene->unsent ? OUTCOME_UNAVAILABLE : OUTCOME_AMBIGUOUS);
+}
+
+static bool fake_is_unsent(const struct delivery *delivery)
+{
+    assert_ptr_equal(delivery, scene->open_delivery);
+    return scene->unsent;
 }
 
 static void fake_close(struct target *target)
@@ -96,9 +103,14 @@ static void fake_close(struct target *target)
     (void)target;
 }
 
-static const struct store_impl fake_store = {.scheme = "fake", .submit = fake_submit};
+static const struct store_impl fake_store = {.submit = fake_submit};
 static const struct target_kind fake_kind = {
-    .name = "fake", .deliver = fake_deliver, .cancel = fake_cancel, .close = fake_close};
+    .name = "fake",
+    .deliver = fake_deliver,
+    .cancel = fake_cancel,
+    .is_unsent = fake_is_unsent,
+    .close = fake_close,
+};
 
 static struct destination *make_destination(size_t leaves)
 {
@@ -376,6 +388,29 @@ static void two_leaves(void)
     scene->to = make_destination(2);
 }
 
+static void test_what_was_not_sent_is_not_unclear(void **state)
+{
+    (void)state;
+    for (int idempotent = 0; idempotent < 2; idempotent++) {
+        struct waiter waiter;
+        two_leaves();
+        scene->asked[0] = '\0';
+        scene->told = 0;
+        scene->store_at = scene->target_at = 0;
+        scene->targets[0].idempotent = idempotent;
+        scene->targets[0].wait_ms = 50;
+        scene->unsent = true;
+        script_store(STORE_CLAIMED, STORE_CLAIMED, STORE_OK);
+        scene->target_script[0] = STAY_OPEN;
+        scene->target_script[1] = OUTCOME_ACCEPTED;
+        begin_with(&waiter, "id-1", 8000);
+        run_until_told(1);
+        run_until_over();
+        assert_int_equal(scene->outcome.code, OUTCOME_ACCEPTED);
+        assert_string_equal(scene->asked, "claim deliver cancel claim deliver2 settle");
+    }
+}
+
 static void test_chain_falls_through(void **state)
 {
     (void)state;
@@ -491,6 +526,7 @@ int main(void)
         CASE(test_budget_ends_while_delivering),
         CASE(test_idempotent_target_works_on),
         CASE(test_late_claim_is_given_back),
+        CASE(test_what_was_not_sent_is_not_unclear),
         CASE(test_chain_falls_through),
         CASE(test_chain_passes_a_shut_gate),
         CASE(test_chain_ends_at_an_unclear_outcome),
