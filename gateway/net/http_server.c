@@ -139,36 +139,6 @@ bool exchange_is_deserted(const struct exchange *exchange)
     return wire_is_deserted(CONTAINER_OF(exchange, struct held, exchange)->wire);
 }
 
-struct search {
-    struct slice name, value;
-    enum header_found found;
-};
-
-static enum MHD_Result match_parameter(void *context, enum MHD_ValueKind kind, const char *name,
-                                       size_t name_len, const char *value, size_t value_len)
-{
-    struct search *search = context;
-
-    (void)kind;
-    if (!slice_eq((struct slice){.data = name, .len = name_len}, search->name))
-        return MHD_YES;
-    search->found = search->found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
-    search->value = (struct slice){.data = value, .len = value_len};
-    return MHD_YES;
-}
-
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value)
-{
-    const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct search search = {.name = name, .found = HEADER_ABSENT};
-
-    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, match_parameter, &search);
-    if (search.found == HEADER_FOUND)
-        *value = search.value;
-    return search.found;
-}
-
 static enum MHD_Result queue(struct held *held)
 {
     enum MHD_Result queued = MHD_queue_response(held->connection, held->status, held->response);
@@ -187,6 +157,23 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     return (void)kind, request_add_header(context, named, said) ? MHD_YES : MHD_NO;
 }
 
+enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
+                                     struct slice *value)
+{
+    const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
+    struct request query = {.header_count = 0};
+    enum header_found found = HEADER_ABSENT;
+
+    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, add_header, &query);
+    for (size_t i = 0; i < query.header_count; i++) {
+        if (!slice_eq(query.headers[i].name, name))
+            continue;
+        found = found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
+        *value = query.headers[i].value;
+    }
+    return found;
+}
+
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,
                                      struct MHD_Connection *connection, const char *url,
                                      const char *method, const char *version, void **slot)
@@ -196,6 +183,7 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
 
     *slot = held;
     *held = (struct held){.server = server, .wire = wire, .connection = connection};
+    wire->request = held;
     server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
@@ -272,26 +260,34 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
     return *len > 0 ? on_body(*slot, bytes, len) : on_whole(*slot);
 }
 
+static void end_request(struct held *held)
+{
+    const struct http_handlers *handlers = &held->server->handlers;
+
+    assert(!held->parked);
+    held->wire->request = NULL;
+    if (held->upgrade.taken)
+        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
+    if (!held->exchange.answered && handlers->gone)
+        handlers->gone(handlers->context, &held->exchange);
+    if (held->response)
+        MHD_destroy_response(held->response);
+    body_release(&held->body);
+    free(held);
+}
+
 static void on_completed(void *context, struct MHD_Connection *connection, void **slot,
                          enum MHD_RequestTerminationCode code)
 {
     struct held *held = *slot;
 
     (void)context, (void)connection;
+    *slot = NULL;
     if (!held)
         return;
-    assert(!held->parked);
-    *slot = NULL;
-    if (held->upgrade.taken)
-        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
-    if (!held->exchange.answered && held->server->handlers.gone)
-        held->server->handlers.gone(held->server->handlers.context, &held->exchange);
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !held->wire->taken)
         held->server->wires.watch.answered(held->wire->owner);
-    if (held->response)
-        MHD_destroy_response(held->response);
-    body_release(&held->body);
-    free(held);
+    end_request(held);
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
@@ -300,7 +296,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct http_server *server = context;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        wire_close(*socket_context);
+        struct wire *wire = *socket_context;
+        if (wire->request) /* 1.0 completes none whose trailer it refuses */
+            end_request(wire->request);
+        wire_close(wire);
         return;
     }
     const union MHD_ConnectionInfo *info =

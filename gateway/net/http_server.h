@@ -70,7 +70,8 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* A parameter of the query, as sent but with `+` as a blank; found as a header is. */
+/* A parameter of the query, among the first LIMIT_HEADERS: as sent but with `+` as a blank, and
+ * without blanks around it. `*value` counts only with HEADER_FOUND. */
 enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
                                      struct slice *value);
 
