@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gateway/config_report.h"
 #include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
+#include "gateway/notify.h"
 #include "gateway/router.h"
 #include "relay/http_client.h"
 
@@ -45,6 +47,7 @@ struct gateway {
     struct ops ops;
     struct router router, admin_router;
     struct front *front, *admin;
+    struct notify notify;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
     unsigned parts;           /* not closed yet, of this step of closing */
@@ -52,24 +55,6 @@ struct gateway {
 };
 
 /* --- opening --- */
-
-static void log_lines(enum log_level level, const char *event, struct slice lines)
-{
-    struct slice line;
-
-    while (lines.len > 0) {
-        slice_cut(lines, '\n', &line, &lines);
-        log_begin(level, event);
-        log_str("text", line);
-        log_end();
-    }
-}
-
-static void log_report(const struct settings_report *report)
-{
-    log_lines(LOG_WARN, "config_warning", buf_slice(&report->warnings));
-    log_lines(LOG_ERROR, "config_mistake", buf_slice(&report->mistakes));
-}
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
                        struct router *router, struct front **front)
@@ -166,7 +151,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
     else if (config)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
-    log_report(&report);
+    config_report_log(&report);
     if (usable ? config->watch : gateway->config && gateway->config->watch)
         config_watch_follow(&gateway->watch, buf_slice(&report.files));
     else
@@ -180,7 +165,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
 
 /* --- while it runs --- */
 
-static void reload(struct gateway *gateway)
+static void load_again(struct gateway *gateway)
 {
     struct buf keys = BUF_INIT(1024);
     struct config *fresh = read_config(gateway, false);
@@ -203,6 +188,13 @@ static void reload(struct gateway *gateway)
     log_begin(LOG_INFO, "reloaded");
     log_num("routes", (int64_t)fresh->route_count);
     log_end();
+}
+
+static void reload(struct gateway *gateway)
+{
+    notify_reloading(&gateway->notify);
+    load_again(gateway);
+    notify_ready(&gateway->notify);
 }
 
 static void on_files_changed(struct config_watch *watch)
@@ -250,6 +242,7 @@ static void close_loop(struct gateway *gateway)
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
+    notify_close(&gateway->notify);
     turn_close(&gateway->turn);
 }
 
@@ -298,6 +291,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
     case STAGE_LEAVING:
         log_note(LOG_INFO, "leaving", "ready is false; stopping in %lld ms",
                  (long long)gateway->config->drain_ms);
+        notify_stopping(&gateway->notify,
+                        (uint64_t)(gateway->config->drain_ms + gateway->config->grace_ms));
         gateway->ops.draining = true;
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->drain_ms);
         return;
@@ -361,6 +356,7 @@ static bool start(struct gateway *gateway)
     if (!gateway->config)
         return false;
     log_open(gateway->config->log_level, &gateway->turn);
+    notify_open(&gateway->notify, &gateway->loop);
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
@@ -384,6 +380,7 @@ int gateway_run(const char *config_path)
         log_close();
         exit(EXIT_FAILURE);
     }
+    notify_ready(&gateway->notify);
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();

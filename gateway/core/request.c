@@ -10,14 +10,14 @@ bool request_add_header(struct request *request, struct slice name, struct slice
     return true;
 }
 
-enum header_found request_header(const struct request *request, struct slice name,
-                                 struct slice *value)
+static enum header_found find(const struct request *request, struct slice name,
+                              bool (*same)(struct slice, struct slice), struct slice *value)
 {
     const struct header *found = NULL;
 
     for (size_t i = 0; i < request->header_count; i++) {
         const struct header *header = &request->headers[i];
-        if (!slice_eq_nocase(header->name, name))
+        if (!same(header->name, name))
             continue;
         if (found)
             return HEADER_REPEATED;
@@ -27,4 +27,16 @@ enum header_found request_header(const struct request *request, struct slice nam
         return HEADER_ABSENT;
     *value = found->value;
     return HEADER_FOUND;
+}
+
+enum header_found request_header(const struct request *request, struct slice name,
+                                 struct slice *value)
+{
+    return find(request, name, slice_eq_nocase, value);
+}
+
+enum header_found request_parameter(const struct request *query, struct slice name,
+                                    struct slice *value)
+{
+    return find(query, name, slice_eq, value);
 }

@@ -28,5 +28,8 @@ enum header_found { HEADER_ABSENT, HEADER_FOUND, HEADER_REPEATED };
  * HEADER_REPEATED, whatever its values; `*value` is set only for HEADER_FOUND. */
 enum header_found request_header(const struct request *request, struct slice name,
                                  struct slice *value);
+/* The same for the parameters of a query, whose names have one case. */
+enum header_found request_parameter(const struct request *query, struct slice name,
+                                    struct slice *value);
 
 #endif

@@ -162,16 +162,9 @@ enum header_found exchange_parameter(const struct exchange *exchange, struct sli
 {
     const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
     struct request query = {.header_count = 0};
-    enum header_found found = HEADER_ABSENT;
 
     MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, add_header, &query);
-    for (size_t i = 0; i < query.header_count; i++) {
-        if (!slice_eq(query.headers[i].name, name))
-            continue;
-        found = found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
-        *value = query.headers[i].value;
-    }
-    return found;
+    return request_parameter(&query, name, value);
 }
 
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,

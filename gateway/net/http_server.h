@@ -71,7 +71,7 @@ struct http_answer {
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
 /* A parameter of the query, among the first LIMIT_HEADERS: as sent but with `+` as a blank, and
- * without blanks around it. `*value` counts only with HEADER_FOUND. */
+ * without blanks around it. Found as a header is, but for the case of its name. */
 enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
                                      struct slice *value);
 

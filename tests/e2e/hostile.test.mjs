@@ -289,7 +289,7 @@ test('memory while attackers hold every connection with half a head, or half a b
   if (!process.env.WAKEGATE_RELEASE) return t.skip('WAKEGATE_RELEASE names no release build, and memory says nothing about another one')
   const most = 3000
   const config = { max_connections: most, connections_per_address: most, body_memory: BODIES, head_timeout: '2m', body_timeout: '2m' }
-  const { gateway, open, relay } = await start(t, config, { program: process.env.WAKEGATE_RELEASE })
+  const { gateway, open, relay } = await start(t, config, { binary: process.env.WAKEGATE_RELEASE })
   const resident = () => Number(/^VmRSS:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${gateway.child.pid}/status`, 'latin1'))[1]) * 1024
   await relay()
   const before = resident()
