@@ -75,7 +75,7 @@ static bool is_seamless(const struct request *request, struct slice version, con
             return false;
         at = value.data + value.len;
     }
-    return !end || is_gap(at, end, 4);
+    return is_gap(at, end, 4);
 }
 
 bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,
@@ -134,7 +134,7 @@ bool head_read(const struct request *request, struct slice version, const char *
 
     if (!one_one && !slice_eq(version, SLICE("HTTP/1.0")))
         return false;
-    if (!are_well_formed(request) || !is_seamless(request, version, end))
+    if (!are_well_formed(request) || (end && !is_seamless(request, version, end)))
         return false;
     enum header_found hosts = request_header(request, SLICE("Host"), &host);
     if (hosts == HEADER_REPEATED || (hosts == HEADER_ABSENT && one_one))

@@ -22,8 +22,7 @@ struct head { /* what the head says of the body */
 
 /* false: a shape that must not pass; the request gets 400 and its connection is closed. The slices
  * lie where the library parsed them in place, and `end` is the end of the head there: what stands
- * between the fields tells of bytes that the library hides. NULL: it is gone, and the library
- * has looked at it. */
+ * between the fields tells of bytes that the library hides. NULL: the library hides none. */
 bool head_read(const struct request *request, struct slice version, const char *end,
                struct head *head);
 

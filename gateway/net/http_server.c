@@ -29,7 +29,7 @@
 enum {
     POOL_BYTES = 8192, /* of each connection; about 500 less is what a head may have */
     LAST_RUNS = 8,     /* of the daemon, before it ends */
-    MOVES_REST = MHD_VERSION >= 0x01000000 /* over the end of the head, to make room */
+    HIDES_BYTES = MHD_VERSION < 0x01000000 /* 1.0 refuses them, and overwrites the head's end */
 };
 
 struct http_server {
@@ -187,7 +187,7 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
                                      .version = slice_from(version),
                                      .peer = wire->peer,
                                      .target_len = wire->target_len,
-                                     .end = MOVES_REST ? NULL : method + held->head_bytes,
+                                     .end = HIDES_BYTES ? method + held->head_bytes : NULL,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
     body_open(&held->body, &server->bodies, exchange->max_body);
