@@ -40,6 +40,7 @@ struct relay {
     struct waiter *waiters;   /* requests that want the outcome; may be empty */
     bool told;                /* they have their answer; who comes later is told at once */
     bool claimed;             /* the claim may be ours, so it must be settled, held or released */
+    bool again, force;        /* claims what was relayed, too; and what others have, at any gate */
     int64_t generation;       /* of the id, as the claim told */
     size_t leaf;              /* which target of a `first` chain */
     uint64_t began_ms, until_ms; /* steady; until: when the waiters must be told */
