@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gateway/config_watch.h"
@@ -43,6 +44,7 @@ struct gateway {
     struct relays relays;
     struct intake intake;
     struct ops ops;
+    struct admin pages;
     struct router router, admin_router;
     struct front *front, *admin;
     uv_signal_t signals[SIGNALS];
@@ -97,12 +99,19 @@ static bool open_fronts(struct gateway *gateway)
     gateway->router = (struct router){.intake = &gateway->intake,
                                       .ops = &gateway->ops,
                                       .metrics = config->admin.len == 0,
+                                      .admin = config->admin.len == 0 ? &gateway->pages : NULL,
                                       .rooms = gateway->world.rooms};
-    gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
+    gateway->admin_router = (struct router){.ops = &gateway->ops,
+                                            .metrics = true,
+                                            .admin = &gateway->pages,
+                                            .trusted = slice_starts(config->admin, SLICE("unix:"))};
     if (config->admin.len > 0) {
         admin.listen[0] = config->admin;
         admin.listen_count = 1;
-        if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
+        mode_t mask = umask(0177); /* a unix socket is the owner's alone: it asks for no token */
+        bool opened = open_front(gateway, &admin, &gateway->admin_router, &gateway->admin);
+        umask(mask);
+        if (!opened)
             return false;
     }
     return open_front(gateway, &config->front, &gateway->router, &gateway->front);
@@ -119,6 +128,8 @@ static bool open_world(struct gateway *gateway)
         log_note(LOG_ERROR, "cannot_open_store", "%s", err.text);
         return false;
     }
+    gateway->world.journal =
+        journal_open(gateway->world.store, &config->admin_api.journal, &gateway->turn);
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
     gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
     if (!config->rooms)
@@ -243,10 +254,18 @@ static void close_world(struct gateway *gateway)
     http_client_close(gateway->world.private_http, part_closed, gateway);
 }
 
+static void close_journal(struct gateway *gateway)
+{
+    gateway->parts = 1;
+    gateway->next_step = close_world;
+    journal_close(gateway->world.journal, part_closed, gateway);
+}
+
 static void close_listeners(struct gateway *gateway)
 {
-    gateway->parts = gateway->admin ? 3 : 2;
-    gateway->next_step = close_world;
+    gateway->parts = gateway->admin ? 4 : 3;
+    gateway->next_step = close_journal;
+    admin_close(&gateway->pages, part_closed, gateway);
     ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
     front_close(gateway->front, part_closed, gateway);
     if (gateway->admin)
@@ -345,6 +364,7 @@ static bool start(struct gateway *gateway)
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
+    gateway->pages = (struct admin){.intake = &gateway->intake, .journal = gateway->world.journal};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
     return open_fronts(gateway);
 }

@@ -144,34 +144,30 @@ bool exchange_is_deserted(const struct exchange *exchange)
     return wire_is_deserted(CONTAINER_OF(exchange, struct held, exchange)->wire);
 }
 
-struct search {
-    struct slice name, value;
-    enum header_found found;
+struct visit {
+    void (*each)(void *context, struct slice name, struct slice value);
+    void *context;
 };
 
-static enum MHD_Result match_parameter(void *context, enum MHD_ValueKind kind, const char *name,
+static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name,
                                        size_t name_len, const char *value, size_t value_len)
 {
-    struct search *search = context;
+    const struct visit *visit = context;
 
     (void)kind;
-    if (!slice_eq((struct slice){.data = name, .len = name_len}, search->name))
-        return MHD_YES;
-    search->found = search->found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
-    search->value = (struct slice){.data = value, .len = value_len};
+    visit->each(visit->context, (struct slice){.data = name, .len = name_len},
+                (struct slice){.data = value, .len = value_len});
     return MHD_YES;
 }
 
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value)
+void exchange_each_parameter(const struct exchange *exchange,
+                             void (*each)(void *context, struct slice name, struct slice value),
+                             void *context)
 {
     const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct search search = {.name = name, .found = HEADER_ABSENT};
+    struct visit visit = {each, context};
 
-    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, match_parameter, &search);
-    if (search.found == HEADER_FOUND)
-        *value = search.value;
-    return search.found;
+    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, visit_parameter, &visit);
 }
 
 static enum MHD_Result queue(struct held *held)

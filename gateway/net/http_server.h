@@ -69,9 +69,11 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* A parameter of the query, as sent but with `+` as a blank; found as a header is. */
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value);
+/* The parameters of the query, as sent but with `+` as a blank; borrowed like all of the request.
+ * parameters.h finds one by its name. */
+void exchange_each_parameter(const struct exchange *exchange,
+                             void (*each)(void *context, struct slice name, struct slice value),
+                             void *context);
 
 /* Has the client of a parked exchange closed its side of the connection? */
 bool exchange_is_deserted(const struct exchange *exchange);

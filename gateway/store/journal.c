@@ -6,6 +6,7 @@
  */
 #include "gateway/store/journal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "gateway/core/deadline.h"
@@ -121,16 +122,18 @@ void journal_read(struct journal *journal, struct threads_op *op, void (*done)(s
 /* --- opening and closing --- */
 
 struct journal *journal_open(struct store *store, const struct journal_settings *settings,
-                             struct turn *turn, struct err *err)
+                             struct turn *turn)
 {
+    struct err err = {0};
     const struct threads_settings kept = {.kept = settings->kept,
                                           .kept_ms = settings->kept_ms,
                                           .window_ms = settings->kept_ms,
                                           .unfollowed = true};
-    struct threads *threads = threads_open(store, &kept, turn, NULL, NULL, err);
 
-    if (!threads)
+    if (!settings->on)
         return NULL;
+    struct threads *threads = threads_open(store, &kept, turn, NULL, NULL, &err);
+    assert(threads);
     struct journal *journal = mem_new(sizeof(*journal));
     *journal = (struct journal){.threads = threads, .end = &journal->first};
     deadline_open(&journal->deadline, turn->loop, on_deadline);
@@ -163,6 +166,10 @@ static void close_threads(struct journal *journal)
 
 void journal_close(struct journal *journal, void (*closed)(void *context), void *context)
 {
+    if (!journal) {
+        closed(context);
+        return;
+    }
     journal->closing = true;
     journal->closed = closed;
     journal->context = context;

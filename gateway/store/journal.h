@@ -25,9 +25,9 @@ struct journal_settings {
 
 struct journal;
 
-/* NULL with a reason where the store cannot keep one. */
+/* NULL where the settings turn it off. The store must keep threads. */
 struct journal *journal_open(struct store *store, const struct journal_settings *settings,
-                             struct turn *turn, struct err *err);
+                             struct turn *turn);
 
 /* Takes over what `line` owns; it is empty afterwards. At most THREADS_ENTRY_BYTES. */
 void journal_add(struct journal *journal, struct buf *line);
@@ -36,7 +36,8 @@ void journal_add(struct journal *journal, struct buf *line);
  * otherwise zero or one that has read before. */
 void journal_read(struct journal *journal, struct threads_op *op, void (*done)(struct op *op));
 
-/* Writes what is left, where the store takes it. No read may run. `closed` comes later. */
+/* Writes what is left, where the store takes it. No read may run. `closed` comes later; NULL is
+ * fine and closed at once. */
 void journal_close(struct journal *journal, void (*closed)(void *context), void *context);
 
 #endif

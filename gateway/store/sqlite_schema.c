@@ -19,8 +19,8 @@ const char sqlite_schema[] =
 static_assert(SQL_OURS == 2002873189 && SQL_LAYOUT == 1, "the schema names them");
 
 /* A position is never given twice, also not that of an entry which is gone. How long an entry is
- * kept is written beside it, since those who append may keep theirs for different times. An offer is alive from
- * `since_ms` until before `until_ms`, and known until `expires_ms`. */
+ * kept is written beside it, since those who append may keep theirs for different times. An offer
+ * is alive from `since_ms` until before `until_ms`, and known until `expires_ms`. */
 const char sqlite_threads_schema[] =
     "CREATE TABLE IF NOT EXISTS entries (position INTEGER PRIMARY KEY AUTOINCREMENT,"
     " thread TEXT NOT NULL, at_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"

@@ -54,8 +54,7 @@ static bool append(const struct step *step)
     }
     sqlite_bind(step->sqlite, SQL_TRIM, 1, op->thread);
     sqlite_bind_number(step->sqlite, SQL_TRIM, 2, step->settings->kept);
-    return sqlite_run(step->sqlite, SQL_TRIM, step->err) &&
-           sweep(step, SQL_TRIM_OLD, step->now_ms);
+    return sqlite_run(step->sqlite, SQL_TRIM, step->err) && sweep(step, SQL_TRIM_OLD, step->now_ms);
 }
 
 static void add_row(const struct step *step, enum sqlite_statement which, bool with_text)
