@@ -6,6 +6,7 @@
 #include "gateway/core/clock.h"
 #include "gateway/core/log.h"
 #include "gateway/net/parameters.h"
+#include "relay/relay_journal.h"
 
 enum { LIMIT_USUAL = 100, LIMIT_MOST = 500, PAGES_MAX = 64, POSITION_BYTES = 41 };
 
@@ -128,7 +129,7 @@ static bool is_late_enough(const json_t *line, int64_t since_ms)
 static void look_at(struct listing *listing, struct slice text)
 {
     static const char *const hidden[] = {"payload", "text", "fields", "wake_bytes"};
-    json_t *line = json_loadb(text.data, text.len, 0, NULL);
+    json_t *line = relay_journal_read(text);
 
     bool wanted = fits(line, "route", listing->route) && fits(line, "target", listing->target) &&
                   fits(line, "outcome", listing->outcome) &&

@@ -166,7 +166,7 @@ static void look_at(struct redelivery *redelivery, struct slice text)
 {
     if (!memmem(text.data, text.len, redelivery->id.data, redelivery->id.len))
         return;
-    json_t *line = json_loadb(text.data, text.len, 0, NULL);
+    json_t *line = relay_journal_read(text);
     if (is_wanted(redelivery, line))
         keep(redelivery, line);
     json_decref(line);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dialects/payload.h"
 #include "gateway/core/clock.h"
@@ -10,13 +11,16 @@
 #include "gateway/store/journal.h"
 #include "relay/relays.h"
 
+#define PAYLOAD SLICE(",\"payload\":")
+
 enum { LINE_BYTES = 64 * 1024, LINE_USUAL = 768 };
 
-static void put_text(struct buf *line, const char *key, struct slice text)
+/* `head` is what stands before the text: `,"key":"`. */
+static void put_text(struct buf *line, struct slice head, struct slice text)
 {
     if (text.len == 0)
         return;
-    buf_appendf(line, ",\"%s\":\"", key);
+    buf_append(line, head);
     quote_append(line, text);
     buf_append_char(line, '"');
 }
@@ -37,7 +41,7 @@ static void put_fields(struct buf *line, const struct wake *wake)
     json_t *object = payload_object(wake, &nothing, clock_wall_ms(), &err);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
-    put_text(line, "fields", slice_from(text));
+    put_text(line, SLICE(",\"fields\":\""), slice_from(text));
     free(text);
     json_decref(object);
 }
@@ -54,10 +58,13 @@ static void put_wake(struct buf *line, const struct wake *wake)
     size_t before = line->len;
 
     if (bytes <= RELAY_JOURNAL_WAKE_BYTES) {
-        put_text(line, "payload", wake->raw);
-        put_text(line, "text", wake->text);
+        put_text(line, SLICE(",\"text\":\""), wake->text);
         if (wake->raw.len == 0 && has_fields(wake))
             put_fields(line, wake);
+        if (wake->raw.len > 0) { /* it was proved to be JSON, and stays as it is */
+            buf_append(line, PAYLOAD);
+            buf_append(line, wake->raw);
+        }
     }
     if (bytes <= RELAY_JOURNAL_WAKE_BYTES && !line->overflow)
         return;
@@ -78,27 +85,43 @@ void relay_journal_add(const struct relay *relay, uint64_t took_us)
     if (!journal)
         return;
     clock_format_iso(clock_wall_ms(), now);
-    buf_reserve(&line, LINE_USUAL + wake->raw.len + wake->raw.len / 4);
+    buf_reserve(&line, LINE_USUAL + wake->raw.len + wake->text.len);
     buf_appendf(&line, "{\"at\":\"%s\"", now);
-    put_text(&line, "route", slice_from(relay->to->route));
+    put_text(&line, SLICE(",\"route\":\""), slice_from(relay->to->route));
     if (!slice_eq(destination, target))
-        put_text(&line, "destination", destination);
-    put_text(&line, "target", target);
-    put_text(&line, "delivery_id", wake->delivery_id);
+        put_text(&line, SLICE(",\"destination\":\""), destination);
+    put_text(&line, SLICE(",\"target\":\""), target);
+    put_text(&line, SLICE(",\"delivery_id\":\""), wake->delivery_id);
     put_number(&line, "generation", relay->generation);
-    put_text(&line, "reason", wake->reason);
+    put_text(&line, SLICE(",\"reason\":\""), wake->reason);
     put_number(&line, "attempt", wake->attempt);
-    put_text(&line, "outcome", slice_from(outcome_name(outcome->code)));
-    put_text(&line, "run", slice_from(outcome->run));
-    put_text(&line, "detail", slice_from(outcome->detail));
+    put_text(&line, SLICE(",\"outcome\":\""), slice_from(outcome_name(outcome->code)));
+    put_text(&line, SLICE(",\"run\":\""), slice_from(outcome->run));
+    put_text(&line, SLICE(",\"detail\":\""), slice_from(outcome->detail));
     put_number(&line, "us", (int64_t)took_us);
-    put_text(&line, "trace_id", trace_id(&wake->trace));
+    put_text(&line, SLICE(",\"trace_id\":\""), trace_id(&wake->trace));
     put_wake(&line, wake);
     buf_append_char(&line, '}');
     journal_add(journal, &line);
 }
 
 /* --- the wake again --- */
+
+json_t *relay_journal_read(struct slice text)
+{
+    json_t *line = json_loadb(text.data, text.len, 0, NULL);
+    const char *mark = memmem(text.data, text.len, PAYLOAD.data, PAYLOAD.len);
+
+    if (!json_is_object(line)) {
+        json_decref(line);
+        return NULL;
+    }
+    if (mark) { /* no string before it can have such quotation marks, and it is the last member */
+        const char *payload = mark + PAYLOAD.len, *end = text.data + text.len - 1;
+        json_object_set_new(line, "payload", json_stringn(payload, (size_t)(end - payload)));
+    }
+    return line;
+}
 
 static struct slice member(const json_t *line, const char *key)
 {

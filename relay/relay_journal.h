@@ -4,7 +4,7 @@
  *
  *   {"at":"2026-11-12T09:00:00.000Z", "route":..., "destination":..., "target":...,
  *    "delivery_id":..., "generation":1, "reason":..., "attempt":2, "outcome":"accepted", "run":...,
- *    "detail":..., "us":1234, "trace_id":..., "payload":"{...}", "text":"...", "fields":"{...}"}
+ *    "detail":..., "us":1234, "trace_id":..., "text":"...", "fields":"{...}", "payload":{...}}
  *
  * Absent: a destination that is the target itself, a generation or attempt of 0, empty texts. The
  * wake is `payload`, the body as received, or `text`, and beside that `fields`, a payload built
@@ -20,6 +20,10 @@ enum { RELAY_JOURNAL_WAKE_BYTES = 8192 };
 
 /* The delivery that just ended, which took `took_us`. */
 void relay_journal_add(const struct relay *relay, uint64_t took_us);
+
+/* The line as JSON, with `payload` as a string, byte for byte what was received; the caller drops
+ * it. NULL: it is no such line. */
+json_t *relay_journal_read(struct slice text);
 
 /* Makes the wake of a line anew. `wake` is empty before, and the caller's to release also after a
  * failure: the wake was not kept, or the line is none of ours. */
