@@ -13,13 +13,14 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "gateway/config_report.h"
 #include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
-#include "gateway/router.h"
+#include "gateway/fronts.h"
+#include "gateway/notify.h"
 #include "relay/http_client.h"
 
 enum { SIGNALS = 4 };
@@ -45,8 +46,8 @@ struct gateway {
     struct intake intake;
     struct ops ops;
     struct admin pages;
-    struct router router, admin_router;
-    struct front *front, *admin;
+    struct fronts fronts;
+    struct notify notify;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
     unsigned parts;           /* not closed yet, of this step of closing */
@@ -55,66 +56,15 @@ struct gateway {
 
 /* --- opening --- */
 
-static void log_lines(enum log_level level, const char *event, struct slice lines)
+/* The store has answered, so that an orderly start refuses nobody; or it does not, and that can be
+ * asked for. */
+static void accept_all(void *context)
 {
-    struct slice line;
+    struct gateway *gateway = context;
 
-    while (lines.len > 0) {
-        slice_cut(lines, '\n', &line, &lines);
-        log_begin(level, event);
-        log_str("text", line);
-        log_end();
-    }
-}
-
-static void log_report(const struct settings_report *report)
-{
-    log_lines(LOG_WARN, "config_warning", buf_slice(&report->warnings));
-    log_lines(LOG_ERROR, "config_mistake", buf_slice(&report->mistakes));
-}
-
-static bool open_front(struct gateway *gateway, const struct front_settings *settings,
-                       struct router *router, struct front **front)
-{
-    struct http_handlers handlers = router_handlers(router);
-    struct err err = {0};
-
-    if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
-        log_note(LOG_ERROR, "cannot_listen", "%s", err.text);
-        return false;
-    }
-    for (size_t i = 0; i < front_listener_count(*front); i++) {
-        log_begin(LOG_INFO, router->intake ? "listening" : "listening_admin");
-        log_text("url", front_address(*front, i));
-        log_end();
-    }
-    return true;
-}
-
-static bool open_fronts(struct gateway *gateway)
-{
-    const struct config *config = gateway->config;
-    struct front_settings admin = config->front;
-
-    gateway->router = (struct router){.intake = &gateway->intake,
-                                      .ops = &gateway->ops,
-                                      .metrics = config->admin.len == 0,
-                                      .admin = config->admin.len == 0 ? &gateway->pages : NULL,
-                                      .rooms = gateway->world.rooms};
-    gateway->admin_router = (struct router){.ops = &gateway->ops,
-                                            .metrics = true,
-                                            .admin = &gateway->pages,
-                                            .trusted = slice_starts(config->admin, SLICE("unix:"))};
-    if (config->admin.len > 0) {
-        admin.listen[0] = config->admin;
-        admin.listen_count = 1;
-        mode_t mask = umask(0177); /* a unix socket is the owner's alone: it asks for no token */
-        bool opened = open_front(gateway, &admin, &gateway->admin_router, &gateway->admin);
-        umask(mask);
-        if (!opened)
-            return false;
-    }
-    return open_front(gateway, &config->front, &gateway->router, &gateway->front);
+    if (gateway->stage >= STAGE_STOPPING)
+        return;
+    fronts_accept(&gateway->fronts);
 }
 
 static bool open_world(struct gateway *gateway)
@@ -158,7 +108,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
     else if (config)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
-    log_report(&report);
+    config_report_log(&report);
     if (usable ? config->watch : gateway->config && gateway->config->watch)
         config_watch_follow(&gateway->watch, buf_slice(&report.files));
     else
@@ -172,7 +122,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
 
 /* --- while it runs --- */
 
-static void reload(struct gateway *gateway)
+static void load_again(struct gateway *gateway)
 {
     struct buf keys = BUF_INIT(1024);
     struct config *fresh = read_config(gateway, false);
@@ -195,6 +145,13 @@ static void reload(struct gateway *gateway)
     log_begin(LOG_INFO, "reloaded");
     log_num("routes", (int64_t)fresh->route_count);
     log_end();
+}
+
+static void reload(struct gateway *gateway)
+{
+    notify_reloading(&gateway->notify);
+    load_again(gateway);
+    notify_ready(&gateway->notify);
 }
 
 static void on_files_changed(struct config_watch *watch)
@@ -242,6 +199,7 @@ static void close_loop(struct gateway *gateway)
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
+    notify_close(&gateway->notify);
     turn_close(&gateway->turn);
 }
 
@@ -263,13 +221,17 @@ static void close_journal(struct gateway *gateway)
 
 static void close_listeners(struct gateway *gateway)
 {
-    gateway->parts = gateway->admin ? 4 : 3;
+    gateway->parts = 2;
     gateway->next_step = close_journal;
-    admin_close(&gateway->pages, part_closed, gateway);
     ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
-    front_close(gateway->front, part_closed, gateway);
-    if (gateway->admin)
-        front_close(gateway->admin, part_closed, gateway);
+    fronts_close(&gateway->fronts, part_closed, gateway);
+}
+
+static void close_pages(struct gateway *gateway)
+{
+    gateway->parts = 1;
+    gateway->next_step = close_listeners;
+    admin_close(&gateway->pages, part_closed, gateway);
 }
 
 /* The engine of the rooms has connections of the front, so its clients go first. */
@@ -277,8 +239,8 @@ static void rooms_closed(void *context)
 {
     struct gateway *gateway = context;
 
-    gateway->router.rooms = NULL;
-    close_listeners(gateway);
+    gateway->fronts.router.rooms = NULL;
+    close_pages(gateway);
 }
 
 static void close_rooms(struct gateway *gateway)
@@ -286,7 +248,7 @@ static void close_rooms(struct gateway *gateway)
     if (gateway->world.rooms)
         rooms_close(gateway->world.rooms, rooms_closed, gateway);
     else
-        close_listeners(gateway);
+        close_pages(gateway);
 }
 
 static void begin_stage(struct gateway *gateway, enum stage stage)
@@ -298,13 +260,15 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
     case STAGE_LEAVING:
         log_note(LOG_INFO, "leaving", "ready is false; stopping in %lld ms",
                  (long long)gateway->config->drain_ms);
+        notify_stopping(&gateway->notify,
+                        (uint64_t)(gateway->config->drain_ms + gateway->config->grace_ms));
         gateway->ops.draining = true;
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->drain_ms);
         return;
     case STAGE_STOPPING:
         log_note(LOG_INFO, "stopping", "%u relays in flight", gateway->relays.count);
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->grace_ms);
-        front_drain(gateway->front);
+        fronts_drain(&gateway->fronts);
         relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
         return;
     case STAGE_CUT_SHORT: /* it ends with the last relay, not by time */
@@ -361,12 +325,20 @@ static bool start(struct gateway *gateway)
     if (!gateway->config)
         return false;
     log_open(gateway->config->log_level, &gateway->turn);
+    notify_open(&gateway->notify, &gateway->loop);
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     gateway->pages = (struct admin){.intake = &gateway->intake, .journal = gateway->world.journal};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    return open_fronts(gateway);
+    const struct router served = {.intake = &gateway->intake,
+                                  .ops = &gateway->ops,
+                                  .rooms = gateway->world.rooms,
+                                  .admin = &gateway->pages};
+    if (!fronts_open(&gateway->fronts, gateway->config, &served, &gateway->turn))
+        return false;
+    ops_await_store(&gateway->ops, accept_all, gateway);
+    return true;
 }
 
 int gateway_run(const char *config_path)
@@ -382,6 +354,7 @@ int gateway_run(const char *config_path)
         log_close();
         exit(EXIT_FAILURE);
     }
+    notify_ready(&gateway->notify);
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();

@@ -23,9 +23,9 @@
 #include "gateway/core/deadline.h"
 #include "gateway/core/limits.h"
 #include "gateway/core/retry_after.h"
-#include "gateway/net/address.h"
-#include "gateway/net/reach.h"
 #include "gateway/net/watch.h"
+#include "relay/http_guard.h"
+#include "relay/http_head.h"
 
 enum { IDLE_WORKS = 64, KEPT_CONNECTIONS = 64 };
 
@@ -47,11 +47,9 @@ struct work {
     struct work *next;      /* in the idle list */
     CURL *easy;
     struct curl_slist *headers;
-    size_t header_bytes; /* of the answer */
-    bool head_whole;     /* libcurl is content when a connection ends inside a head */
-    bool cut;            /* the answer's body is longer than is read */
-    enum reach refused;  /* the worst address that was not connected to */
-    char refused_address[ADDRESS_TEXT_SIZE];
+    struct http_head head; /* of the answer */
+    bool cut;              /* the answer's body is longer than is read */
+    struct http_guard guard;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -70,16 +68,11 @@ static char *copied(const char *text)
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *to)
 {
     struct work *work = context;
-    enum reach reach = reach_of(&to->addr);
 
     (void)purpose;
-    if (reach == REACH_PUBLIC || (reach == REACH_PRIVATE && work->client->private_too))
-        return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-    if (reach > work->refused) {
-        work->refused = reach;
-        address_text(&to->addr, work->refused_address);
-    }
-    return CURL_SOCKET_BAD;
+    if (!http_guard_allows(&work->guard, &to->addr))
+        return CURL_SOCKET_BAD;
+    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *context)
@@ -87,12 +80,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *context)
     struct work *work = context;
     struct slice line = {.data = bytes, .len = size * count};
 
-    work->header_bytes += line.len;
-    if (slice_starts(line, SLICE("HTTP/")))
-        work->head_whole = false;
-    else if (slice_eq(line, SLICE("\r\n")) || slice_eq(line, SLICE("\n")))
-        work->head_whole = true;
-    return work->header_bytes <= LIMIT_ANSWER_HEADER_BYTES ? line.len : 0;
+    return http_head_take(&work->head, line) ? line.len : 0;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *context)
@@ -188,9 +176,9 @@ static void work_prepare(struct work *work, struct http_call *call, bool post)
 
     assert(call->timeout_ms > 0); /* 0 would mean forever */
     work->call = call;
-    work->header_bytes = 0;
-    work->cut = work->head_whole = false;
-    work->refused = REACH_PUBLIC;
+    work->head = (struct http_head){0};
+    work->cut = false;
+    work->guard = (struct http_guard){.private_too = work->client->private_too};
     work->error[0] = '\0';
     work->headers = header_list(call->headers);
     curl_easy_setopt(easy, CURLOPT_URL, call->url);
@@ -209,17 +197,16 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
 {
     if (code == CURLE_ABORTED_BY_CALLBACK)
         err_set(err, "given up before there was an answer");
-    else if (work->header_bytes > LIMIT_ANSWER_HEADER_BYTES)
+    else if (http_head_is_too_long(&work->head))
         err_set(err, "the answer has more than %d bytes of headers", LIMIT_ANSWER_HEADER_BYTES);
+    else if (code == CURLE_OUT_OF_MEMORY) /* of which mem_new knows nothing: a limit of libcurl's */
+        err_set(err, "the answer has a line that is too long");
+    else if (work->head.coded)
+        err_set(err, "an answer in a transfer coding that was not asked for");
     else if (code == CURLE_OK)
         err_set(err, "the connection ended inside the answer's head");
-    else if (code != CURLE_COULDNT_CONNECT || work->refused == REACH_PUBLIC)
+    else if (code != CURLE_COULDNT_CONNECT || !http_guard_explain(&work->guard, err))
         err_set(err, "%s", work->error[0] ? work->error : curl_easy_strerror(code));
-    else if (work->refused == REACH_PRIVATE)
-        err_set(err, "its address %s is private: set \"private\": true", work->refused_address);
-    else
-        err_set(err, "its address %s is link-local, reserved or a metadata service",
-                work->refused_address);
 }
 
 static void read_retry_after(struct work *work)
@@ -234,21 +221,29 @@ static void read_retry_after(struct work *work)
         retry_after_parse(slice_trim(slice_from(header->value)), clock_wall_ms());
 }
 
+static bool is_unsent(const struct work *work)
+{
+    long sent = 0;
+
+    curl_easy_getinfo(work->easy, CURLINFO_REQUEST_SIZE, &sent);
+    return sent == 0;
+}
+
 /* Sets the result and hands the call back to its owner. */
 static void work_finish(struct work *work, CURLcode code)
 {
     struct http_client *client = work->client;
     struct http_call *call = work->call;
-    long sent = 0, status = 0;
+    long status = 0;
 
-    curl_easy_getinfo(work->easy, CURLINFO_REQUEST_SIZE, &sent);
     curl_easy_getinfo(work->easy, CURLINFO_RESPONSE_CODE, &status);
-    if ((code == CURLE_OK || work->cut) && work->head_whole && status >= 200) {
+    bool enough = code == CURLE_OK || work->cut || work->head.coded;
+    if (enough && work->head.whole && status >= 200) {
         call->result = HTTP_ANSWERED;
         call->status = (unsigned)status;
         read_retry_after(work);
     } else {
-        call->result = sent > 0 ? HTTP_NO_ANSWER : HTTP_NOT_SENT;
+        call->result = is_unsent(work) ? HTTP_NOT_SENT : HTTP_NO_ANSWER;
         explain(work, code, &call->err);
     }
     curl_multi_remove_handle(client->multi, work->easy);
@@ -323,6 +318,7 @@ struct http_client *http_client_open(struct turn *turn, bool private_too, const 
 {
     struct http_client *client = mem_new(sizeof(*client));
 
+    unsetenv("SSLKEYLOGFILE"); /* libcurl would write the keys of its connections there */
     curl_global_init_mem(CURL_GLOBAL_DEFAULT, mem_new, free, mem_grow, copied, zeroed);
     client->turn = turn;
     client->private_too = private_too;
@@ -391,6 +387,11 @@ void http_client_cancel(struct http_client *client, struct http_call *call)
     (void)client;
     if (call->work)
         work_finish(call->work, CURLE_ABORTED_BY_CALLBACK);
+}
+
+bool http_client_is_unsent(const struct http_call *call)
+{
+    return call->work && is_unsent(call->work);
 }
 
 const char *http_client_library(void)

@@ -55,6 +55,9 @@ void http_client_get(struct http_client *client, struct http_call *call,
 /* Ends a running call: `done` comes with HTTP_NOT_SENT or HTTP_NO_ANSWER. */
 void http_client_cancel(struct http_client *client, struct http_call *call);
 
+/* Runs, and no byte of the request was sent: cancelled now, it ends with HTTP_NOT_SENT. */
+bool http_client_is_unsent(const struct http_call *call);
+
 /* "libcurl/7.88.1 ..." */
 const char *http_client_library(void);
 

@@ -167,7 +167,8 @@ static void relay_on_claim(struct op *op)
         return;
     }
     if (answer == STORE_CLAIMED) {
-        relay_audit_repeat(relay, relay->store.repeats);
+        if (relay->store.repeats != REPEATS_NOTHING)
+            relay->repeats = relay->store.repeats;
         relay->generation = relay->store.generation;
         relay_deliver(relay);
         return;
@@ -339,7 +340,7 @@ static void relay_on_deadline(struct deadline *deadline)
         tell(relay);
         return;
     case RELAY_DELIVERING:
-        if (!target->idempotent) {
+        if (!target->idempotent || target_is_unsent(target, &relay->delivery)) {
             target_cancel(target, &relay->delivery);
             return;
         }

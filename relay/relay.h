@@ -42,7 +42,8 @@ struct relay {
     bool claimed;             /* the claim may be ours, so it must be settled, held or released */
     bool again, force;        /* claims what was relayed, too; and what others have, at any gate */
     int64_t generation;       /* of the id, as the claim told */
-    size_t leaf;              /* which target of a `first` chain */
+    enum store_repeats repeats;  /* as the claim told; of a chain, any of its claims */
+    size_t leaf;                 /* which target of a `first` chain */
     uint64_t began_ms, until_ms; /* steady; until: when the waiters must be told */
     uint64_t sent_us;            /* steady; when the delivery began */
     struct outcome outcome;

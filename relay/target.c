@@ -86,7 +86,8 @@ static struct target *open_kind(const struct target_kind *kind, struct settings 
         return NULL;
     target->kind = kind;
     target->wait_ms = common.wait_ms;
-    target->hold_ms = common.hold_ms;
+    if (settings_has(settings, "hold") || target->hold_ms == 0)
+        target->hold_ms = common.hold_ms;
     target->timeout_ms = common.timeout_ms;
     target->pace = common.pace;
     if (id.len > 0) {
@@ -141,4 +142,9 @@ void target_deliver(struct target *target, struct delivery *delivery, const stru
 void target_cancel(struct target *target, struct delivery *delivery)
 {
     target->kind->cancel(target, delivery);
+}
+
+bool target_is_unsent(const struct target *target, const struct delivery *delivery)
+{
+    return target->kind->is_unsent && target->kind->is_unsent(delivery);
 }

@@ -61,6 +61,9 @@ struct target_kind {
     void (*deliver)(struct target *target, struct delivery *delivery);
     /* Ends a running delivery early: its `done` still comes, AMBIGUOUS if anything was sent. */
     void (*cancel)(struct target *target, struct delivery *delivery);
+    /* Optional: has nothing been sent yet, so that a cancel would leave nothing unclear? Without it
+     * something may have been. */
+    bool (*is_unsent)(const struct delivery *delivery);
     /* No delivery may be running. */
     void (*close)(struct target *target);
 };
@@ -70,7 +73,8 @@ struct target {
     char *id;                       /* owned; unique in its route */
     bool idempotent;    /* drops a repeated key itself, so may be asked again when unclear */
     int64_t wait_ms;    /* its share of a `first` chain's budget; 0: what is left */
-    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target */
+    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target; a kind may set its
+                           own default */
     int64_t timeout_ms; /* how long a delivery may take at most, budget or not */
     struct pace pace;
 };
@@ -85,5 +89,6 @@ void target_close(struct target *target); /* NULL is fine */
 void target_deliver(struct target *target, struct delivery *delivery, const struct wake *wake,
                     struct slice key, void (*done)(struct op *op));
 void target_cancel(struct target *target, struct delivery *delivery);
+bool target_is_unsent(const struct target *target, const struct delivery *delivery);
 
 #endif

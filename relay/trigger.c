@@ -18,6 +18,7 @@
 #include "dialects/outgoing.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/limits.h"
+#include "relay/conceal.h"
 #include "relay/http_client.h"
 
 enum { HEADER_BYTES = 16384 };
@@ -81,6 +82,22 @@ static void judge(const struct work *work, struct outcome *outcome)
     outcome_text(outcome->detail, sizeof(outcome->detail), verdict.detail, strlen(verdict.detail));
 }
 
+/* Whatever was said, by the runtime or about the connection to it. */
+static void conceal_request(const struct work *work, struct outcome *outcome)
+{
+    const struct trigger *trigger = work->trigger;
+    const struct conceal request = {
+        .secret = trigger->secret.text,
+        .headers = buf_slice(&work->out.headers),
+        .key = work->delivery->key,
+        .url = trigger->url,
+        .host_too = trigger->url_is_secret,
+    };
+
+    conceal(&request, outcome->run);
+    conceal(&request, outcome->detail);
+}
+
 static void on_sent(struct op *op)
 {
     struct work *work = CONTAINER_OF(op, struct work, call.op);
@@ -97,6 +114,7 @@ static void on_sent(struct op *op)
         explain(outcome, OUTCOME_AMBIGUOUS, &work->call.err);
         break;
     }
+    conceal_request(work, outcome);
     work_finish(work);
 }
 
@@ -139,10 +157,18 @@ static void trigger_cancel(struct target *target, struct delivery *delivery)
         http_client_cancel(trigger->client, &work->call);
 }
 
+static bool trigger_is_unsent(const struct delivery *delivery)
+{
+    const struct work *work = delivery->work;
+
+    return work && http_client_is_unsent(&work->call);
+}
+
 const struct target_kind target_trigger = {
     .name = "trigger",
     .open = trigger_open,
     .deliver = trigger_deliver,
     .cancel = trigger_cancel,
+    .is_unsent = trigger_is_unsent,
     .close = trigger_close,
 };

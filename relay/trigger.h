@@ -13,7 +13,8 @@
 struct trigger {
     struct target target;
     const struct dialect *dialect;
-    char *url; /* owned; may be a secret */
+    char *url;          /* owned */
+    bool url_is_secret; /* the config says only where it is */
     bool private_too;
     struct secret secret;
     struct trigger_speech speech; /* its slices and its fields are ours */

@@ -28,19 +28,23 @@ static const struct option_row *find_row(const struct option_row *rows, size_t r
     return NULL;
 }
 
-static bool complain_unknown(const char *command, const char *word, struct slice name,
-                             const struct option_row *rows, size_t row_count)
+/* Only the option's name is repeated: the rest may be a secret, and so may a word without one. */
+static bool complain_unknown(const char *command, struct slice name, const struct option_row *rows,
+                             size_t row_count)
 {
     const char *names[MOST_ROWS];
     size_t count = 0;
 
+    if (!slice_starts(name, SLICE("-"))) {
+        fprintf(stderr, "wakegate %s: there is a word that belongs to no option\n", command);
+        return false;
+    }
     for (size_t i = 0; i < row_count && count < MOST_ROWS; i++)
         if (rows[i].name)
             names[count++] = rows[i].name;
     const char *meant = nearest(name, names, count);
-    if (!meant)
-        return complain(command, word, "is no option of it");
-    fprintf(stderr, "wakegate %s: %s is no option of it; did you mean %s?\n", command, word, meant);
+    fprintf(stderr, "wakegate %s: %.*s is no option of it%s%s%s\n", command, SLICE_ARG(name),
+            meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
     return false;
 }
 
@@ -71,7 +75,7 @@ bool options_read(int argc, char **argv, const struct option_row *rows, size_t r
         bool joined = slice_cut(slice_from(word), '=', &name, &rest);
         const struct option_row *row = find_row(rows, row_count, name);
         if (!row)
-            return complain_unknown(argv[0], word, name, rows, row_count);
+            return complain_unknown(argv[0], name, rows, row_count);
         bool wants_value = row->name && row->values;
         if (wants_value && !joined && i + 1 == argc)
             return complain(argv[0], word, "needs a value");
@@ -79,7 +83,8 @@ bool options_read(int argc, char **argv, const struct option_row *rows, size_t r
         if (wants_value)
             value = joined ? rest.data : argv[++i];
         if (!take(row, &seen[row - rows], value))
-            return complain(argv[0], word, "stands there too often");
+            return complain(argv[0], row->name ? row->name : "a word without an option",
+                            "stands there too often");
     }
     for (size_t i = 0; i < row_count; i++)
         if (rows[i].required && seen[i] == 0)

@@ -15,9 +15,17 @@
 #include "gateway/core/clock.h"
 #include "gateway/core/codec.h"
 #include "gateway/core/digest.h"
+#include "relay/conceal.h"
 #include "relay/http_client.h"
 
-enum { HEADER_BYTES = 16384, UUID_BYTES = 16, UUID_SIZE = 37, STATUSES = 1000, AWAKE_MS = 60000 };
+enum {
+    HEADER_BYTES = 16384,
+    UUID_BYTES = 16,
+    UUID_SIZE = 37,
+    STATUSES = 1000,
+    AWAKE_MS = 60000,
+    CODE_SIZE = 128
+};
 
 struct flight {
     const struct volley *volley;
@@ -62,26 +70,35 @@ static void print_line(json_t *line)
 }
 
 /* What a gateway or a runtime calls its answer: `code`, else a `status` that is a word. */
-static json_t *answer_code(const struct buf *answer)
+static json_t *answer_code(const struct shot *shot)
 {
+    const struct volley *volley = shot->flight->volley;
+    const struct buf *answer = &shot->call.answer;
+    const struct conceal request = {.secret = volley->speech.secret->text,
+                                    .headers = buf_slice(&shot->out.headers),
+                                    .key = shot->wake.delivery_id,
+                                    .url = volley->url};
     json_t *body = json_loadb(buf_text(answer), answer->len, 0, NULL);
     json_t *code = json_object_get(body, "code");
+    char text[CODE_SIZE];
 
     if (!json_is_string(code))
         code = json_object_get(body, "status");
-    code = json_is_string(code) ? json_incref(code) : NULL;
+    bool has_code = json_is_string(code);
+    outcome_text(text, sizeof(text), json_string_value(code), json_string_length(code));
     json_decref(body);
-    return code;
+    conceal(&request, text);
+    return has_code ? json_string(text) : NULL;
 }
 
 static void print_answer(const struct shot *shot, int64_t ms)
 {
     const struct http_call *call = &shot->call;
     const char *result = call->result == HTTP_NOT_SENT ? "not_sent" : "no_answer";
-    json_t *line = call->result == HTTP_ANSWERED
-                       ? json_pack("{s:i, s:o*}", "status", (int)call->status, "code",
-                                   answer_code(&call->answer))
-                       : json_pack("{s:s, s:s}", "error", call->err.text, "result", result);
+    json_t *line =
+        call->result == HTTP_ANSWERED
+            ? json_pack("{s:i, s:o*}", "status", (int)call->status, "code", answer_code(shot))
+            : json_pack("{s:s, s:s}", "error", call->err.text, "result", result);
 
     json_object_set_new(line, "delivery_id",
                         json_stringn(shot->wake.delivery_id.data, shot->wake.delivery_id.len));

@@ -25,14 +25,29 @@ struct found {
     char source[SOURCE_BYTES];
 };
 
+/* Somebody may have put the secret itself where its place belongs, so what names nothing is shown
+ * only when it looks like a name. */
+static bool is_variable_name(const char *name)
+{
+    bool is_upper = name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
+
+    return name[0] && is_upper && (strchr(name, '_') || !strpbrk(name, "0123456789"));
+}
+
+static bool is_path(const char *name)
+{
+    return name[0] == '/' || name[0] == '.';
+}
+
 static bool read_variable(struct settings_report *report, const char *path, const char *name,
                           struct found *found)
 {
     const char *value = getenv(name);
 
     if (!value) {
-        settings_report_mistake(report, path, "the variable %s is not set; set it, or name another",
-                                name);
+        settings_report_mistake(
+            report, path, "the variable%s%s is not set; set it, or name another",
+            is_variable_name(name) ? " " : "", is_variable_name(name) ? name : "");
         return false;
     }
     snprintf(found->source, sizeof(found->source), "the variable %s", name);
@@ -57,9 +72,9 @@ static bool read_secret_file(struct settings_report *report, const char *path, c
         whole = !ferror(stream);
     }
     if (!whole)
-        settings_report_mistake(report, path,
-                                "the file %s cannot be read (%s); check its path and permissions",
-                                name, regular_file_why(errno));
+        settings_report_mistake(
+            report, path, "the file%s%s cannot be read (%s); check its path and permissions",
+            is_path(name) ? " " : "", is_path(name) ? name : "", regular_file_why(errno));
     if (stream)
         fclose(stream);
     snprintf(found->source, sizeof(found->source), "the file %s", name);

@@ -7,7 +7,6 @@
  */
 #include "gateway/net/connections.h"
 
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,8 +14,8 @@
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
 #include "gateway/net/address_quota.h"
-#include "gateway/net/first_byte.h"
 #include "gateway/net/raw_answer.h"
+#include "gateway/net/received.h"
 
 enum { SWEEP_MS = 250 };
 
@@ -118,7 +117,11 @@ static void on_closed(void *owner)
  * new one can reach it without a byte. That one gets no answer: it did not ask. */
 static bool has_begun(const struct connection *connection)
 {
-    return connection->part != PART_FIRST_HEAD || first_byte_came(connection->fd);
+    uint64_t bytes = 0;
+
+    if (connection->part != PART_FIRST_HEAD)
+        return true;
+    return !received_bytes(connection->fd, &bytes) || bytes > 0;
 }
 
 const struct http_watch connections_watch = {.head_done = on_head_done,
@@ -180,7 +183,6 @@ void connections_admit(struct connections *all, struct http_server *server, int 
                        const union address *peer, socklen_t peer_len)
 {
     struct tally *tally;
-    const int on = 1;
 
     if (all->count >= all->most) {
         (*all->refused_total)++;
@@ -192,8 +194,6 @@ void connections_admit(struct connections *all, struct http_server *server, int 
         close(fd);
         return;
     }
-    if (peer->any.sa_family != AF_UNIX)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct connection *connection = mem_new(sizeof(*connection));
     *connection = (struct connection){.all = all, .tally = tally, .fd = fd};
     expect(connection, PART_FIRST_HEAD, all->head_ms);

@@ -148,7 +148,7 @@ static bool open_doors(struct front *front, const struct front_settings *setting
     return true;
 }
 
-static void start(struct front *front)
+static void start(struct front *front, bool held_back)
 {
     uv_loop_t *loop = front->turn->loop;
 
@@ -157,6 +157,12 @@ static void start(struct front *front)
     for (size_t i = 0; i < front->door_count; i++)
         uv_poll_init(loop, &front->doors[i].poll, front->doors[i].listener.fd);
     front->open = true;
+    if (!held_back)
+        start_accepting(front);
+}
+
+void front_accept(struct front *front)
+{
     start_accepting(front);
 }
 
@@ -193,7 +199,7 @@ bool front_open(const struct front_settings *settings, struct turn *turn,
         free(opened);
         return false;
     }
-    start(opened);
+    start(opened, settings->held_back);
     *front = opened;
     return true;
 }

@@ -13,6 +13,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "gateway/core/limits.h"
+
 enum { IPV4_BYTES = 4, IPV6_BYTES = 16 };
 
 struct range {
@@ -29,13 +31,17 @@ static const struct range ipv4_ranges[] = {
     {.prefix = {100, 64}, .bits = 10, .reach = REACH_PRIVATE},              /* RFC 6598 */
     {.prefix = {127}, .bits = 8, .reach = REACH_PRIVATE},                   /* loopback */
     {.prefix = {168, 63, 129, 16}, .bits = 32, .reach = REACH_FORBIDDEN},   /* Azure's host */
-    {.prefix = {169, 254}, .bits = 16, .reach = REACH_FORBIDDEN},  /* link-local, RFC 3927 */
-    {.prefix = {172, 16}, .bits = 12, .reach = REACH_PRIVATE},     /* RFC 1918 */
-    {.prefix = {192, 0, 0}, .bits = 24, .reach = REACH_FORBIDDEN}, /* protocols, RFC 6890 */
-    {.prefix = {192, 168}, .bits = 16, .reach = REACH_PRIVATE},    /* RFC 1918 */
-    {.prefix = {198, 18}, .bits = 15, .reach = REACH_PRIVATE},     /* benchmarks, RFC 2544 */
-    {.prefix = {224}, .bits = 4, .reach = REACH_FORBIDDEN},        /* multicast */
-    {.prefix = {240}, .bits = 4, .reach = REACH_FORBIDDEN},        /* reserved, broadcast */
+    {.prefix = {169, 254}, .bits = 16, .reach = REACH_FORBIDDEN},    /* link-local, RFC 3927 */
+    {.prefix = {172, 16}, .bits = 12, .reach = REACH_PRIVATE},       /* RFC 1918 */
+    {.prefix = {192, 0, 0}, .bits = 24, .reach = REACH_FORBIDDEN},   /* protocols, RFC 6890 */
+    {.prefix = {192, 0, 2}, .bits = 24, .reach = REACH_PRIVATE},     /* examples, RFC 5737 */
+    {.prefix = {192, 88, 99}, .bits = 24, .reach = REACH_FORBIDDEN}, /* 6to4 relays, RFC 7526 */
+    {.prefix = {192, 168}, .bits = 16, .reach = REACH_PRIVATE},      /* RFC 1918 */
+    {.prefix = {198, 18}, .bits = 15, .reach = REACH_PRIVATE},       /* benchmarks, RFC 2544 */
+    {.prefix = {198, 51, 100}, .bits = 24, .reach = REACH_PRIVATE},  /* examples, RFC 5737 */
+    {.prefix = {203, 0, 113}, .bits = 24, .reach = REACH_PRIVATE},   /* examples, RFC 5737 */
+    {.prefix = {224}, .bits = 4, .reach = REACH_FORBIDDEN},          /* multicast */
+    {.prefix = {240}, .bits = 4, .reach = REACH_FORBIDDEN},          /* reserved, broadcast */
 };
 
 static const struct range ipv6_ranges[] = {
@@ -49,10 +55,25 @@ static const struct range ipv6_ranges[] = {
      .bits = 48, /* local NAT64, RFC 8215 */
      .reach = REACH_PRIVATE,
      .ipv4_at = 12},
+    {.prefix = {0x01}, .bits = 64, .reach = REACH_FORBIDDEN},             /* discard, RFC 6666 */
     {.prefix = {0x20, 0x01, 0, 0}, .bits = 32, .reach = REACH_FORBIDDEN}, /* Teredo, RFC 4380 */
-    {.prefix = {0x20, 0x02}, .bits = 16, .ipv4_at = 2},                   /* 6to4, RFC 3056 */
-    {.prefix = {0xfd, 0, 0x0e, 0xc2, [14] = 2, 0x54},
-     .bits = 128, /* Amazon metadata */
+    {.prefix = {0x20, 0x01}, .bits = 23, .reach = REACH_PRIVATE},         /* protocols, RFC 2928 */
+    {.prefix = {0x20, 0x01, 0x0d, 0xb8}, .bits = 32, .reach = REACH_PRIVATE}, /* RFC 3849 */
+    {.prefix = {0x20, 0x02}, .bits = 16, .ipv4_at = 2},                       /* 6to4, RFC 3056 */
+    {.prefix = {0x3f, 0xff}, .bits = 20, .reach = REACH_PRIVATE}, /* examples, RFC 9637 */
+    {.prefix = {0x5f}, .bits = 16, .reach = REACH_PRIVATE},       /* segments, RFC 9602 */
+    {.prefix = {0xfd, 0, 0x0e, 0xc2}, .bits = 32, .reach = REACH_FORBIDDEN}, /* Amazon's services */
+    {.prefix = {0xfd, 0, 0, 0xc1, [12] = 0xa9, 0xfe, 0xa9, 0xfe},
+     .bits = 128, /* Oracle metadata */
+     .reach = REACH_FORBIDDEN},
+    {.prefix = {0xfd, 0, 0, 0x42, [15] = 0x42},
+     .bits = 128, /* Scaleway metadata */
+     .reach = REACH_FORBIDDEN},
+    {.prefix = {0xfd, 0, 0xa9, 0xfe, 0xa9, 0xfe, [15] = 1},
+     .bits = 128, /* Linode metadata */
+     .reach = REACH_FORBIDDEN},
+    {.prefix = {0xfd, 0, 1, 0, [12] = 1, 0, 2, 0},
+     .bits = 128, /* Alibaba metadata */
      .reach = REACH_FORBIDDEN},
     {.prefix = {0xfd, 0x20, 0, 0xce, [14] = 2, 0x54},
      .bits = 128, /* Google metadata */
@@ -127,7 +148,7 @@ static bool is_localhost(struct slice host)
 
 bool reach_of_host(struct slice host, enum reach *reach)
 {
-    char text[64]; /* longer than any spelling of an address */
+    char text[LIMIT_URL_BYTES + 1]; /* the old spellings take any number of zeros */
     unsigned char bytes[IPV6_BYTES];
     struct in_addr old;
 

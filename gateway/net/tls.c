@@ -31,7 +31,41 @@ static bool set_reason(struct err *err, const char *what)
     return err_set(err, "%s: %s", what, reason ? reason : "no reason given");
 }
 
-static SSL_CTX *new_context(const char *ca_file, struct err *err)
+/* Nobody can be asked: a key with a passphrase is of no use. */
+static int no_passphrase(char *buf, int size, int writing, void *context)
+{
+    (void)buf;
+    (void)size;
+    (void)writing;
+    *(bool *)context = true;
+    return -1;
+}
+
+static bool use_own(SSL_CTX *context, const struct tls_files *files, struct err *err)
+{
+    bool asked = false;
+
+    if (SSL_CTX_use_certificate_chain_file(context, files->cert_file) != 1)
+        return set_reason(err, files->cert_file);
+    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &asked);
+    int ok = SSL_CTX_use_PrivateKey_file(context, files->key_file, SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (asked)
+        return err_set(err, "%s: the key has a passphrase; write it without one", files->key_file);
+    return ok == 1 || set_reason(err, files->key_file);
+}
+
+static bool use_files(SSL_CTX *context, const struct tls_files *files, struct err *err)
+{
+    int ok = files->ca_file ? SSL_CTX_load_verify_file(context, files->ca_file)
+                            : SSL_CTX_set_default_verify_paths(context);
+    if (ok != 1)
+        return set_reason(err, files->ca_file ? files->ca_file : "the system's certificates");
+    return !files->cert_file || use_own(context, files, err);
+}
+
+static SSL_CTX *new_context(const struct tls_files *files, struct err *err)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 
@@ -41,19 +75,16 @@ static SSL_CTX *new_context(const char *ca_file, struct err *err)
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-    int ok = ca_file ? SSL_CTX_load_verify_file(context, ca_file)
-                     : SSL_CTX_set_default_verify_paths(context);
-    if (ok == 1)
+    if (use_files(context, files, err))
         return context;
-    set_reason(err, ca_file ? ca_file : "the system's certificates");
     SSL_CTX_free(context);
     return NULL;
 }
 
-bool tls_check_ca_file(const char *ca_file, struct err *err)
+bool tls_check_files(const struct tls_files *files, struct err *err)
 {
     ERR_clear_error();
-    SSL_CTX *context = new_context(ca_file, err);
+    SSL_CTX *context = new_context(files, err);
     SSL_CTX_free(context);
     return context != NULL;
 }
@@ -72,11 +103,11 @@ static void expect_host(SSL *ssl, const char *host)
     SSL_set_tlsext_host_name(ssl, host);
 }
 
-struct tls *tls_client_new(const char *host, const char *ca_file, struct err *err)
+struct tls *tls_client_new(const char *host, const struct tls_files *files, struct err *err)
 {
     ERR_clear_error();
     assert(host && host[0]);
-    SSL_CTX *context = new_context(ca_file, err);
+    SSL_CTX *context = new_context(files, err);
     if (!context)
         return NULL;
     struct tls *tls = mem_new(sizeof(*tls));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of the process: drain, reload, rotation, kills and restarts, listeners, the operators' pages,
-// and what must never stand in a log.
+// The life of the process: drain, reload, rotation, kills and restarts, listeners, the operators' pages.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -12,7 +11,7 @@ import { request } from './http.mjs'
 import { startRedis } from './redis.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { pause, until } from './until.mjs'
-import { framed, framings, newWake, secret, secretFor, standardSecret } from './wakes.mjs'
+import { framed, newWake, secret } from './wakes.mjs'
 
 const send = (gateway, wake, name = 'relay') => gateway.wake(name, 'agentchat', wake)
 const relayTo = (runtime, over) => ({ relay: route('agentchat', trigger(runtime, over)) })
@@ -420,43 +419,6 @@ test('more than 1024 sockets at once', async t => {
   const [answer] = await new Promise(resolve => last.once('data', (...chunks) => resolve(chunks)))
   assert.match(String(answer), /^HTTP\/1\.1 200 /)
   for (const socket of sockets) socket.destroy()
-})
-
-// --- canaries ------------------------------------------------------------------------------------
-
-test('no secret, signature, token, target URL or body stands in the log, whatever happens', async t => {
-  const canary = 'CANARY7f3a'
-  const runtime = await startRuntime(t, 'claude-code')
-  const grok = await startRuntime(t, 'grok')
-  const env = { E2E_SECRET: secret, E2E_STANDARD_SECRET: standardSecret, URL_SECRET: `${grok.url}/${canary}-path?key=${canary}` }
-  const routes = {
-    relay: route('agentchat', trigger(runtime)),
-    secret_url: route('agentchat', trigger(grok, { url: { env: 'URL_SECRET' } }))
-  }
-  for (const dialect of Object.keys(framings)) routes[`in-${dialect}`] = route(dialect, trigger(runtime))
-  const gateway = await startGateway(t, { routes }, { env })
-  const wake = () => newWake({ summary: `${canary} summary`, conversations: [{ id: 'c', unread: 1, latest_sender: `@${canary}` }] })
-  for (const dialect of Object.keys(framings)) {
-    await gateway.wake(`in-${dialect}`, dialect, wake())
-    await gateway.wake(`in-${dialect}`, dialect, wake(), { secret: `whsec_${Buffer.from(canary.repeat(4)).toString('base64')}` })
-    await gateway.wake(`in-${dialect}`, dialect, wake(), { body: `{"${canary}":` })
-  }
-  await gateway.wake('secret_url', 'agentchat', wake())
-  await grok.close()
-  await gateway.wake('secret_url', 'agentchat', wake())
-  for (const how of ['reset', (req, res) => res.writeHead(500).end(canary), (req, res) => res.writeHead(400).end(JSON.stringify({ error: canary }))]) {
-    runtime.behave(how)
-    await send(gateway, wake())
-  }
-  await request(`${gateway.url}/wake/${canary}`, framed('agentchat', wake()))
-  await request(`${gateway.url}/${canary}?token=${canary}`, { method: 'GET' })
-  gateway.child.kill('SIGUSR1')
-  const metrics = (await gateway.get('/metrics')).text
-  await gateway.stop()
-  const everything = gateway.everything() + metrics
-  for (const word of [canary, secret, standardSecret, standardSecret.slice(6), 'sk-ant-oat01-e2e', 'crsr_e2e_token', secretFor('poke')])
-    assert.equal(everything.includes(word), false, `${word} stands in the log:\n${everything.split('\n').find(line => line.includes(word))}`)
-  assert.doesNotMatch(everything, /v1[=,][0-9a-zA-Z+/]{20}/)
 })
 
 // --- environment ---------------------------------------------------------------------------------

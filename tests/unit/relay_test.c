@@ -25,9 +25,11 @@ struct scene {
     struct target targets[2];
 
     int store_script[STEPS], target_script[STEPS]; /* answers in order; STAY_OPEN: none yet */
+    enum store_repeats repeats;                    /* of the first claim */
     size_t store_at, target_at;
     struct store_op *open_op;
     struct delivery *open_delivery;
+    bool unsent;
     char asked[256]; /* what was asked so far: "claim deliver settle ..." */
     int64_t lease_ms;
 
@@ -60,6 +62,7 @@ static void fake_submit(struct store *store, struct store_op *op)
     }
     op->answer = (enum store_answer)answer;
     op->answer_ms = 1234;
+    op->repeats = scene->store_at == 1 ? scene->repeats : REPEATS_NOTHING;
     op_finish(&op->op, &scene->turn);
 }
 
@@ -88,7 +91,13 @@ static void fake_cancel(struct target *target, struct delivery *delivery)
     (void)target;
     assert_ptr_equal(delivery, scene->open_delivery);
     note("cancel");
-    end_delivery(OUTCOME_AMBIGUOUS);
+    end_delivery(scene->unsent ? OUTCOME_UNAVAILABLE : OUTCOME_AMBIGUOUS);
+}
+
+static bool fake_is_unsent(const struct delivery *delivery)
+{
+    assert_ptr_equal(delivery, scene->open_delivery);
+    return scene->unsent;
 }
 
 static void fake_close(struct target *target)
@@ -96,9 +105,14 @@ static void fake_close(struct target *target)
     (void)target;
 }
 
-static const struct store_impl fake_store = {.scheme = "fake", .submit = fake_submit};
+static const struct store_impl fake_store = {.submit = fake_submit};
 static const struct target_kind fake_kind = {
-    .name = "fake", .deliver = fake_deliver, .cancel = fake_cancel, .close = fake_close};
+    .name = "fake",
+    .deliver = fake_deliver,
+    .cancel = fake_cancel,
+    .is_unsent = fake_is_unsent,
+    .close = fake_close,
+};
 
 static struct destination *make_destination(size_t leaves)
 {
@@ -210,6 +224,55 @@ static void test_accepted(void **state)
     run_one(OUTCOME_ACCEPTED, "claim deliver settle");
     /* the lease outlasts the budget, the target's time-out and a hold */
     assert_true(scene->lease_ms > 8000 - 100 + 20000 + 240000);
+}
+
+static uint64_t ended_leases(void)
+{
+    return *metrics_value(METRIC_REPEATS, "r", "ended_lease", NULL);
+}
+
+static void test_repeat_is_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_ACCEPTED;
+    run_one(OUTCOME_ACCEPTED, "claim deliver settle");
+    assert_int_equal(ended_leases(), 1);
+}
+
+static void test_unclear_repeat_is_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_AMBIGUOUS;
+    run_one(OUTCOME_AMBIGUOUS, "claim deliver hold");
+    assert_int_equal(ended_leases(), 1);
+}
+
+/* Its release makes the next claim say again what it repeats. */
+static void test_refused_repeat_is_not_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_REFUSED;
+    run_one(OUTCOME_REFUSED, "claim deliver release");
+    assert_int_equal(ended_leases(), 0);
+}
+
+static void test_repeat_of_a_chain_is_counted_once(void **state)
+{
+    (void)state;
+    destination_drop(scene->to);
+    scene->to = make_destination(2);
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_CLAIMED, STORE_OK);
+    scene->target_script[0] = OUTCOME_REFUSED;
+    scene->target_script[1] = OUTCOME_ACCEPTED;
+    run_one(OUTCOME_ACCEPTED, "claim deliver claim deliver2 settle");
+    assert_int_equal(ended_leases(), 1);
 }
 
 static void test_not_ours(void **state)
@@ -376,6 +439,29 @@ static void two_leaves(void)
     scene->to = make_destination(2);
 }
 
+static void test_what_was_not_sent_is_not_unclear(void **state)
+{
+    (void)state;
+    for (int idempotent = 0; idempotent < 2; idempotent++) {
+        struct waiter waiter;
+        two_leaves();
+        scene->asked[0] = '\0';
+        scene->told = 0;
+        scene->store_at = scene->target_at = 0;
+        scene->targets[0].idempotent = idempotent;
+        scene->targets[0].wait_ms = 50;
+        scene->unsent = true;
+        script_store(STORE_CLAIMED, STORE_CLAIMED, STORE_OK);
+        scene->target_script[0] = STAY_OPEN;
+        scene->target_script[1] = OUTCOME_ACCEPTED;
+        begin_with(&waiter, "id-1", 8000);
+        run_until_told(1);
+        run_until_over();
+        assert_int_equal(scene->outcome.code, OUTCOME_ACCEPTED);
+        assert_string_equal(scene->asked, "claim deliver cancel claim deliver2 settle");
+    }
+}
+
 static void test_chain_falls_through(void **state)
 {
     (void)state;
@@ -480,6 +566,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_accepted),
+        CASE(test_repeat_is_counted),
+        CASE(test_unclear_repeat_is_counted),
+        CASE(test_refused_repeat_is_not_counted),
+        CASE(test_repeat_of_a_chain_is_counted_once),
         CASE(test_not_ours),
         CASE(test_refused_is_released),
         CASE(test_ambiguous_is_held),
@@ -491,6 +581,7 @@ int main(void)
         CASE(test_budget_ends_while_delivering),
         CASE(test_idempotent_target_works_on),
         CASE(test_late_claim_is_given_back),
+        CASE(test_what_was_not_sent_is_not_unclear),
         CASE(test_chain_falls_through),
         CASE(test_chain_passes_a_shut_gate),
         CASE(test_chain_ends_at_an_unclear_outcome),

@@ -107,6 +107,35 @@ static void says_why_a_secret_cannot_be_used(void **state)
     }
 }
 
+/* The secret itself may stand where its place belongs. */
+static void repeats_no_secret_that_stands_in_its_place(void **state)
+{
+    static const struct {
+        const char *json, *reason;
+    } cases[] = {
+        {"{\"secret\": {\"env\": \"canary-0123456789\"}}", "the variable is not set"},
+        {"{\"secret\": {\"env\": \"canary\"}}", "the variable is not set"},
+        {"{\"secret\": {\"env\": \"CANARY0123456789\"}}", "the variable is not set"},
+        {"{\"secret\": {\"env\": \"\"}}", "the variable is not set"},
+        {"{\"secret\": {\"env\": \"WAKE_CAN_2\"}}", "the variable WAKE_CAN_2 is not set"},
+        {"{\"secret\": {\"file\": \"canary-0123456789\"}}", "the file cannot be read"},
+        {"{\"secret\": {\"file\": \"whsec_canary/\"}}", "the file cannot be read"},
+        {"{\"secret\": {\"file\": \"./absent\"}}", "the file ./absent cannot be read"},
+    };
+    struct secret secret;
+    struct bench bench;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bench_open(&bench, cases[i].json);
+        assert_false(settings_secret(&bench.settings, "secret", true, &secret));
+        const char *text = buf_text(&bench.report.mistakes);
+        if (!strstr(text, cases[i].reason) || strcasestr(text, "canary"))
+            fail_msg("%s: %s", cases[i].json, text);
+        bench_close(&bench);
+    }
+}
+
 static void reads_secrets_from_files(void **state)
 {
     char path[64], json[128];
@@ -234,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_secrets_from_variables),
         cmocka_unit_test(says_why_a_secret_cannot_be_used),
+        cmocka_unit_test(repeats_no_secret_that_stands_in_its_place),
         cmocka_unit_test(reads_secrets_from_files),
         cmocka_unit_test(does_not_wait_for_a_pipe),
         cmocka_unit_test(warns_about_literals_and_refuses_bare_strings),

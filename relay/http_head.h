@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_head: what counts of an answer's head, line by line: is it whole, is it short enough, and
+ * is there a transfer coding that nobody asked for.
+ *
+ * libcurl undoes transfer codings whether they were asked for or not, up to five on top of each
+ * other. A body that is coded so can keep the loop busy for hours without one byte coming out, so
+ * it is not read: the answer counts by its status.
+ */
+#ifndef WAKEGATE_RELAY_HTTP_HEAD_H
+#define WAKEGATE_RELAY_HTTP_HEAD_H
+
+#include "gateway/core/slice.h"
+
+struct http_head {
+    size_t bytes; /* of all heads of one answer, the interim ones and the trailer too */
+    bool whole;   /* libcurl is content when a connection ends inside a head */
+    bool coded;   /* a transfer coding other than chunked */
+};
+
+/* `line` with its end. false: nothing more may be read. */
+bool http_head_take(struct http_head *head, struct slice line);
+
+bool http_head_is_too_long(const struct http_head *head);
+
+#endif
