@@ -105,7 +105,8 @@ test('redeliver starts the runtime again, and says what came of it', async t => 
   assert.equal(again.out, `${wake.delivery_id}: relayed, generation 1, run ${runtime.runs[1].run}\n`)
   const json = await wakegate('redeliver', wake.delivery_id, '--json', '--route=relay', '--target=there')
   assert.equal(JSON.parse(json.out).generation, 2)
-  assert.match((await wakegate('deliveries')).out, /again=|openclaw|accepted/)
+  await listed(wakegate, 3)
+  assert.match((await wakegate('deliveries')).out, new RegExp(`${wake.delivery_id} again=2 `))
 
   runtime.behave(answer(400, {}))
   const refused = await wakegate('redeliver', wake.delivery_id)
