@@ -299,6 +299,20 @@ test('what stood beside a text is there again for a runtime that wants the paylo
   assert.equal(runtime.requests[1].json.step, 2)
 })
 
+test('a wake that was left in a room is left there again', async t => {
+  const rooms = { tokens: [{ client: 'watcher', token: { env: 'E2E_ADMIN_SECOND' }, threads: ['*'] }] }
+  const routes = { relay: route('agentchat', { room: { thread: 'wakes', accept: 'stored' } }) }
+  const gateway = await startGateway(t, { admin_token: { env: 'E2E_ADMIN' }, rooms, routes }, { env })
+  const wake = newWake()
+  assert.equal((await gateway.wake('relay', 'agentchat', wake)).json.status, 'relayed')
+  const [line] = await journal(gateway, 1)
+  assert.equal(line.outcome, 'accepted')
+  const got = await redeliver(gateway, wake)
+  assert.equal(got.json.status, 'relayed', got.text)
+  assert.equal(got.json.generation, 1)
+  assert.equal((await journal(gateway, 2)).length, 2)
+})
+
 test('several places: one must be named; places that are gone, ids that are unknown, wakes too long to keep', async t => {
   const first = await startRuntime(t, 'grok')
   const second = await startRuntime(t, 'poke')
