@@ -26,9 +26,11 @@ enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
 static const char *const restart_keys[] = {
-    "listen",      "admin",        "store",           "window",
-    "ca_file",     "proxies",      "max_connections", "connections_per_address",
-    "body_memory", "head_timeout", "body_timeout",    "idle_timeout"};
+    "listen",      "admin",           "journal",
+    "store",       "window",          "ca_file",
+    "proxies",     "max_connections", "connections_per_address",
+    "body_memory", "head_timeout",    "body_timeout",
+    "idle_timeout"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -226,6 +228,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     settings_has(&settings, "$schema"); /* for editors */
     read_front(&settings, &config->front);
     read_process(&settings, config);
+    admin_settings_read(&settings, &config->admin_api);
     config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
         settings_mistake(&settings, "routes", "has no route; add one");
@@ -278,6 +281,7 @@ void config_free(struct config *config)
         route_drop(config->routes[i]);
     free(config->routes);
     rooms_settings_free(config->rooms);
+    admin_settings_release(&config->admin_api);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);

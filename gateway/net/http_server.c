@@ -157,14 +157,12 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     return (void)kind, request_add_header(context, named, said) ? MHD_YES : MHD_NO;
 }
 
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value)
+void exchange_query(const struct exchange *exchange, struct request *query)
 {
     const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct request query = {.header_count = 0};
 
-    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, add_header, &query);
-    return request_parameter(&query, name, value);
+    query->header_count = 0;
+    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, add_header, query);
 }
 
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,

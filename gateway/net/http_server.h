@@ -70,10 +70,9 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* A parameter of the query, among the first LIMIT_HEADERS: as sent but with `+` as a blank, and
- * without blanks around it. Found as a header is, but for the case of its name. */
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value);
+/* The parameters of the query, the first LIMIT_HEADERS of them, as if they were headers: as sent but
+ * with `+` as a blank, and without blanks around the value. parameters.h finds one by its name. */
+void exchange_query(const struct exchange *exchange, struct request *query);
 
 /* Has the client of a parked exchange closed its side of the connection? */
 bool exchange_is_deserted(const struct exchange *exchange);

@@ -4,6 +4,7 @@
  * protocol are looked at in this order, and the first that is wrong makes the answer. Everything
  * but GET is judged when its head is there, before a body is read.
  */
+#include "gateway/net/parameters.h"
 #include "relay/socketio/engine_answer.h"
 #include "relay/socketio/engine_handshake.h"
 #include "relay/socketio/engine_polling.h"
