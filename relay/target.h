@@ -14,6 +14,7 @@
 #include "gateway/store/store.h"
 
 struct http_client;
+struct journal;
 struct rooms;
 
 /* What a target may use of the process. Outlives every target. */
@@ -24,6 +25,7 @@ struct world {
     struct http_client *http;         /* reaches public addresses only */
     struct http_client *private_http; /* reaches private and loopback addresses too */
     struct rooms *rooms;              /* NULL: none are configured */
+    struct journal *journal;          /* NULL: none is kept */
 };
 
 /* What a target needs to know of the route it serves. Borrowed while open runs. */
