@@ -28,7 +28,7 @@ struct found { /* beside the wake */
 
 #define MEMBER(text, kind, type, field)                                                            \
     {                                                                                              \
-        {.data = text, .len = sizeof(text) - 1}, kind, offsetof(struct type, field)                \
+        {.data = (text), .len = sizeof(text) - 1}, kind, offsetof(struct type, field)              \
     }
 
 static const struct member payload_members[] = {
