@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gateway/core/clock.h"
 #include "gateway/core/digest.h"
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/tls.h"
 #include "gateway/shared_secrets.h"
 #include "gateway/store/store_address.h"
+#include "gateway/tls_settings.h"
 #include "gateway/variables.h"
 
 #define SECONDS(n) (INT64_C(1000) * (n))
@@ -24,10 +26,18 @@
 enum { LEAST_BODY = 1024, MOST_BODY = 1024 * 1024, LEAST_WINDOW_HOURS = 24 + 3 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
-static const char *const restart_keys[] = {
-    "listen",       "admin",        "store",           "window",
-    "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "head_timeout", "body_timeout", "idle_timeout"};
+static const char *const restart_keys[] = {"listen",
+                                           "tls",
+                                           "admin",
+                                           "store",
+                                           "window",
+                                           "ca_file",
+                                           "proxies",
+                                           "max_connections",
+                                           "connections_per_address",
+                                           "head_timeout",
+                                           "body_timeout",
+                                           "idle_timeout"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -98,6 +108,7 @@ static void read_front(struct settings *settings, struct front_settings *front)
     const struct list proxies = {"proxies", front->proxies, FRONT_PROXIES, front_check_proxy};
 
     read_listen(settings, front);
+    front->certificate = tls_settings_read(settings, clock_wall_ms() / 1000);
     front->proxy_count = read_list(settings, &proxies);
     front->connections = (unsigned)settings_number(settings, "max_connections", 10000, 1, 1000000);
     front->connections_per_address =
@@ -275,6 +286,7 @@ void config_free(struct config *config)
         route_drop(config->routes[i]);
     free(config->routes);
     rooms_settings_free(config->rooms);
+    certificate_drop(config->front.certificate);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);
@@ -309,6 +321,8 @@ bool config_needs_restart(const struct config *running, const struct config *fre
         bool same = (!old && !new) || json_equal(old, new);
         if (strcmp(key, "store") == 0)
             same = strcmp(running->store, fresh->store) == 0;
+        if (strcmp(key, "tls") == 0) /* another certificate needs none */
+            same = !old == !new;
         if (!same)
             buf_appendf(keys, "%s%s", keys->len > 0 ? ", " : "", key);
     }

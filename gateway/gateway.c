@@ -102,6 +102,7 @@ static bool open_fronts(struct gateway *gateway)
     if (config->admin.len > 0) {
         admin.listen[0] = config->admin;
         admin.listen_count = 1;
+        admin.certificate = NULL;
         if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
             return false;
     }
@@ -176,6 +177,7 @@ static void reload(struct gateway *gateway)
     buf_release(&keys);
     if (gateway->world.rooms)
         rooms_reload(gateway->world.rooms, fresh->rooms);
+    front_renew(gateway->front, fresh->front.certificate);
     config_free(gateway->config);
     gateway->config = fresh;
     gateway->intake.config = fresh;

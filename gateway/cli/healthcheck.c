@@ -2,7 +2,8 @@
 /*
  * wakegate healthcheck: asks a gateway whether it is ready, for images that have no curl. It is a
  * process of its own, so it simply blocks, name look-up included, and an alarm ends it when that
- * takes too long.
+ * takes too long. Over https the certificate is not verified, as by the probes of Kubernetes: it
+ * names the gateway as clients reach it, not 127.0.0.1, and nothing secret is asked.
  */
 #include <netdb.h>
 #include <signal.h>
@@ -12,24 +13,36 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/cli/options.h"
+#include "gateway/config.h"
 #include "gateway/core/buf.h"
 #include "gateway/core/err.h"
+#include "gateway/net/address.h"
+#include "gateway/net/tls.h"
 
-enum { TIMEOUT_S = 5, ANSWER_BYTES = 65536 };
+enum { TIMEOUT_S = 5, ANSWER_BYTES = 65536, CHUNK_BYTES = 4096 };
 
 struct question {
     char host[256], port[8];
     struct slice authority, path; /* in the URL */
+    bool https;
 };
 
-/* http://host[:port][/path], with an IPv6 address in brackets. */
+struct channel {
+    int fd;
+    struct tls *tls; /* NULL: plain */
+};
+
+/* http[s]://host[:port][/path], with an IPv6 address in brackets. */
 static bool read_url(struct slice url, struct question *question, struct err *err)
 {
-    struct slice host, port = SLICE("80"), rest;
+    const struct slice http = SLICE("http://"), https = SLICE("https://");
+    struct slice host, port, rest;
 
-    if (!slice_starts(url, SLICE("http://")) || !slice_is_visible(url))
-        return err_set(err, "not a URL that begins with http://");
-    url = slice_from_at(url, 7);
+    question->https = slice_starts(url, https);
+    if ((!question->https && !slice_starts(url, http)) || !slice_is_visible(url))
+        return err_set(err, "not a URL that begins with http:// or https://");
+    port = question->https ? SLICE("443") : SLICE("80");
+    url = slice_from_at(url, question->https ? https.len : http.len);
     slice_cut(url, '/', &host, &rest);
     question->authority = host;
     question->path = slice_from_at(url, host.len);
@@ -74,16 +87,78 @@ static int connect_to(const struct question *question, struct err *err)
     return fd;
 }
 
-static bool send_question(const struct question *question, int fd)
+static bool send_all(int fd, struct slice bytes)
+{
+    ssize_t sent = send(fd, bytes.data, bytes.len, MSG_NOSIGNAL);
+
+    return sent >= 0 && (size_t)sent == bytes.len;
+}
+
+static bool flush(const struct channel *channel)
+{
+    struct slice output = tls_output(channel->tls);
+    bool sent = send_all(channel->fd, output);
+
+    tls_taken(channel->tls, output.len);
+    return sent;
+}
+
+static bool feed(const struct channel *channel)
+{
+    char bytes[CHUNK_BYTES];
+    ssize_t len = recv(channel->fd, bytes, sizeof(bytes), 0);
+
+    if (len > 0)
+        tls_feed(channel->tls, (struct slice){.data = bytes, .len = (size_t)len});
+    return len > 0;
+}
+
+static bool shake(const struct channel *channel, struct err *err)
+{
+    enum tls_answer answer = TLS_MORE;
+    struct err why = {"the handshake broke off"};
+
+    while (answer == TLS_MORE) {
+        answer = tls_shake(channel->tls, &why);
+        if (!flush(channel) || (answer == TLS_MORE && !feed(channel)))
+            answer = TLS_ENDED;
+    }
+    return answer == TLS_DONE || err_set(err, "no TLS there: %s", why.text);
+}
+
+static bool send_question(const struct question *question, const struct channel *channel)
 {
     struct buf text = BUF_INIT(4096);
+    struct err err;
 
     buf_appendf(&text, "GET %.*s HTTP/1.1\r\nHost: %.*s\r\nConnection: close\r\n\r\n",
                 SLICE_ARG(question->path), SLICE_ARG(question->authority));
-    ssize_t sent = send(fd, text.data, text.len, MSG_NOSIGNAL);
-    bool whole = sent >= 0 && (size_t)sent == text.len && !text.overflow;
+    bool whole = !text.overflow;
+    if (channel->tls)
+        whole = whole && tls_write(channel->tls, buf_slice(&text), &err) && flush(channel);
+    else
+        whole = whole && send_all(channel->fd, buf_slice(&text));
     buf_release(&text);
     return whole;
+}
+
+/* 0: the other side has said everything. */
+static size_t hear(const struct channel *channel, char *bytes, size_t size)
+{
+    enum tls_answer answer = TLS_MORE;
+    struct err err;
+    size_t len = 0;
+
+    if (!channel->tls) {
+        ssize_t got = recv(channel->fd, bytes, size, 0);
+        return got > 0 ? (size_t)got : 0;
+    }
+    while (answer == TLS_MORE) {
+        answer = tls_read(channel->tls, bytes, size, &len, &err);
+        if (answer == TLS_MORE && !feed(channel))
+            answer = TLS_ENDED;
+    }
+    return answer == TLS_DONE ? len : 0;
 }
 
 static bool is_good(struct slice answer, struct err *err)
@@ -101,18 +176,25 @@ static bool is_good(struct slice answer, struct err *err)
 static bool ask(const struct question *question, struct err *err)
 {
     struct buf answer = BUF_INIT(ANSWER_BYTES);
-    int fd = connect_to(question, err);
+    struct channel channel = {.fd = connect_to(question, err)};
+    char *room = NULL;
+    size_t len = 1;
 
-    if (fd < 0)
+    if (channel.fd < 0)
         return false;
-    ssize_t len = send_question(question, fd) ? 1 : 0;
-    while (len > 0) { /* until the other side closes */
-        char *room = buf_reserve(&answer, 4096);
-        len = room ? recv(fd, room, 4096, 0) : 0;
-        answer.len += len > 0 ? (size_t)len : 0;
+    if (question->https)
+        channel.tls = tls_probe_new();
+    bool good = !channel.tls || shake(&channel, err);
+    if (good) {
+        len = send_question(question, &channel) ? 1 : 0;
+        while (len > 0 && (room = buf_reserve(&answer, CHUNK_BYTES)) != NULL) {
+            len = hear(&channel, room, CHUNK_BYTES);
+            answer.len += len;
+        }
+        good = is_good(buf_slice(&answer), err);
     }
-    close(fd);
-    bool good = is_good(buf_slice(&answer), err);
+    tls_free(channel.tls);
+    close(channel.fd);
     buf_release(&answer);
     return good;
 }
@@ -127,15 +209,39 @@ static void on_alarm(int number)
     _exit(CLI_FAILED);
 }
 
+/* Where the config says that a gateway on this machine listens; without one, where it does by
+ * default. What else may be wrong with the config is not asked here. */
+static void find_gateway(char url[static ADDRESS_URL_SIZE])
+{
+    struct settings_report report;
+    union address address = {.any.sa_family = AF_UNIX};
+    struct err err;
+
+    snprintf(url, ADDRESS_URL_SIZE, "http://127.0.0.1:8080");
+    settings_report_init(&report, config_path());
+    struct config *config = config_read(&report, environ);
+    for (size_t i = 0; config && i < config->front.listen_count; i++)
+        if (address.any.sa_family == AF_UNIX)
+            address_parse(config->front.listen[i], &address, &err);
+    if (address.any.sa_family != AF_UNIX)
+        address_url(&address, json_object_get(config->root, "tls") ? "https" : "http", url);
+    config_free(config);
+    settings_report_release(&report);
+}
+
 int cli_healthcheck(int argc, char **argv)
 {
-    const char *url = "http://127.0.0.1:8080";
+    char own[ADDRESS_URL_SIZE];
+    const char *url = NULL;
     const struct option_row rows[] = {{.name = NULL, .values = &url}};
     struct question question;
     struct err err = {""};
 
     if (!options_read(argc, argv, rows, 1))
         return CLI_USAGE;
+    if (!url)
+        find_gateway(own);
+    url = url ? url : own;
     signal(SIGALRM, on_alarm);
     alarm(TIMEOUT_S);
     if (!read_url(slice_from(url), &question, &err)) {
@@ -144,7 +250,7 @@ int cli_healthcheck(int argc, char **argv)
     }
     bool good = ask(&question, &err);
     const char *meaning = slice_eq(question.path, SLICE("/readyz")) ? "ready" : "answered 200";
-    printf("http://%.*s%.*s: %s\n", SLICE_ARG(question.authority), SLICE_ARG(question.path),
-           good ? meaning : err.text);
+    printf("%s://%.*s%.*s: %s\n", question.https ? "https" : "http", SLICE_ARG(question.authority),
+           SLICE_ARG(question.path), good ? meaning : err.text);
     return good ? CLI_OK : CLI_FAILED;
 }
