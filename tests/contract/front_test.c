@@ -147,7 +147,7 @@ static void test_half_closed_after_a_request(void **state)
 
     (void)state;
     assert_true(say(&client, "GET /get HTTP/1.1\r\nHost: x\r\n\r\n"));
-    shutdown(client.fd, SHUT_WR);
+    say_end(&client);
     assert_hears(&client, 200, "hello");
     assert_ends(&client); /* long before it counts as idle */
     hang_up(&client);
