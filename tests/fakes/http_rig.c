@@ -213,12 +213,14 @@ static void feed(struct client *client)
     tls_feed(client->tls, (struct slice){.data = bytes, .len = len});
 }
 
-static void shake(struct client *client)
+void greet(struct client *client)
 {
     uint64_t until = uv_hrtime() + RIG_PATIENCE_NS;
     enum tls_answer answer = TLS_MORE;
     struct err err = {""};
 
+    if (!client->rig->certificate)
+        return;
     client->tls = tls_probe_new();
     while (answer == TLS_MORE && !client->over) {
         answer = tls_shake(client->tls, &err);
@@ -231,15 +233,22 @@ static void shake(struct client *client)
     }
 }
 
-struct client dial_address(struct rig *rig, const union address *address)
+struct client knock(struct rig *rig, const union address *address)
 {
     struct client client = {.rig = rig, .in = BUF_INIT(REPLY_MOST)};
 
     client.fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(client.fd >= 0);
     assert_int_equal(connect(client.fd, &address->any, address_len(address)), 0);
-    if (rig->certificate && address->any.sa_family != AF_UNIX)
-        shake(&client);
+    return client;
+}
+
+struct client dial_address(struct rig *rig, const union address *address)
+{
+    struct client client = knock(rig, address);
+
+    if (address->any.sa_family != AF_UNIX)
+        greet(&client);
     return client;
 }
 

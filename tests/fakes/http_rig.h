@@ -80,6 +80,9 @@ void rig_upgrade(struct rig *rig, struct exchange *exchange);
 union address rig_address(const struct rig *rig, size_t index);
 
 struct client dial(struct rig *rig);
+/* Connects and says nothing, not even of TLS, which greet does then. */
+struct client knock(struct rig *rig, const union address *address);
+void greet(struct client *client);
 struct client dial_address(struct rig *rig, const union address *address);
 /* Says that no more will be sent. */
 void say_end(struct client *client);
