@@ -59,12 +59,14 @@ export class Gateway {
   entries = []
   #rest = ''
 
-  constructor(directory, config, { env, prefix, ready }) {
+  constructor(directory, config, { env, prefix, ready, tls, program }) {
     this.directory = directory
     this.file = path.join(directory, 'wakegate.json')
     this.env = env
     this.prefix = prefix
     this.ready = ready
+    this.tls = tls
+    this.program = program
     this.write(config)
   }
 
@@ -84,7 +86,7 @@ export class Gateway {
   }
 
   launch() {
-    const words = [...this.prefix, program, 'serve', '--config', this.file]
+    const words = [...this.prefix, this.program, 'serve', '--config', this.file]
     this.child = spawn(words[0], words.slice(1), {
       cwd: this.directory,
       env: { PATH: process.env.PATH, ...secretVariables, ...this.env },
@@ -136,11 +138,11 @@ export class Gateway {
 
   /** Sends `wake` to /wake/<name> in `dialect`. */
   wake(name, dialect, wake, options) {
-    return request(`${this.url}/wake/${name}`, framed(dialect, wake, options))
+    return request(`${this.url}/wake/${name}`, { tls: this.tls, ...framed(dialect, wake, options) })
   }
 
   get(where) {
-    return request(this.url + where, { method: 'GET' })
+    return request(this.url + where, { method: 'GET', tls: this.tls })
   }
 
   /** The metrics as { 'name{labels}': value }. */
@@ -204,9 +206,9 @@ export const defaults = {
   log_level: 'debug'
 }
 
-export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true } = {}) {
+export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true, tls, program: other = program } = {}) {
   const config = typeof over === 'string' ? over : { ...defaults, ...over }
-  const gateway = new Gateway(directory, config, { env, prefix, ready })
+  const gateway = new Gateway(directory, config, { env, prefix, ready, tls, program: other })
   t.after(() => gateway.finish())
   return gateway
 }
