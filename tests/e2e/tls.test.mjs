@@ -112,7 +112,7 @@ test('TLS: whatever name is asked for; old versions, other protocols, other port
   assert.equal(result('version'), 1)
   assert.equal(result('application_protocol'), 1)
   assert.equal(result('plain_http'), 1)
-  assert.ok(result('ok') >= 3)
+  assert.ok(result('ok') >= 1)
 })
 
 test('TLS: 1.3 alone where that is asked for; the admin listener and unix sockets stay plain', async t => {
