@@ -20,17 +20,19 @@ static bool is_path(struct slice name)
 
 static bool read_stream(FILE *stream, struct buf *text)
 {
-    char *room = NULL;
     size_t len = 1;
 
     setvbuf(stream, NULL, _IONBF, 0); /* no copy that nobody wipes */
-    while (len > 0 && (room = buf_reserve(text, CHUNK_BYTES)) != NULL) {
+    while (len > 0) {
+        char *room = buf_reserve(text, CHUNK_BYTES);
+        if (!room) {
+            errno = EFBIG;
+            return false;
+        }
         len = fread(room, 1, CHUNK_BYTES, stream);
         text->len += len;
     }
-    if (!room)
-        errno = EFBIG;
-    return room && !ferror(stream);
+    return !ferror(stream);
 }
 
 static bool read_file(struct settings *tls, const char *key, struct slice name, struct buf *text)

@@ -177,8 +177,6 @@ static bool ask(const struct question *question, struct err *err)
 {
     struct buf answer = BUF_INIT(ANSWER_BYTES);
     struct channel channel = {.fd = connect_to(question, err)};
-    char *room = NULL;
-    size_t len = 1;
 
     if (channel.fd < 0)
         return false;
@@ -186,9 +184,10 @@ static bool ask(const struct question *question, struct err *err)
         channel.tls = tls_probe_new();
     bool good = !channel.tls || shake(&channel, err);
     if (good) {
-        len = send_question(question, &channel) ? 1 : 0;
-        while (len > 0 && (room = buf_reserve(&answer, CHUNK_BYTES)) != NULL) {
-            len = hear(&channel, room, CHUNK_BYTES);
+        size_t len = send_question(question, &channel) ? 1 : 0;
+        while (len > 0) {
+            char *room = buf_reserve(&answer, CHUNK_BYTES);
+            len = room ? hear(&channel, room, CHUNK_BYTES) : 0;
             answer.len += len;
         }
         good = is_good(buf_slice(&answer), err);

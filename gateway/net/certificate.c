@@ -34,27 +34,38 @@ static int64_t seconds(const ASN1_TIME *time)
     return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : 0;
 }
 
-static bool use_chain(SSL_CTX *context, BIO *pem, struct err *err)
+static X509 *next_certificate(BIO *pem)
 {
-    bool asked = false;
-    X509 *own = PEM_read_bio_X509(pem, NULL, no_passphrase, &asked), *next = NULL;
+    bool asked;
+
+    return PEM_read_bio_X509(pem, NULL, no_passphrase, &asked);
+}
+
+static bool use_own(SSL_CTX *context, BIO *pem, struct err *err)
+{
+    X509 *own = next_certificate(pem);
     bool ok = own && SSL_CTX_use_certificate(context, own) == 1;
 
     if (!own)
-        err_set(err, "holds no certificate in PEM");
+        err_set(err, "the certificate's file holds no certificate in PEM");
     else if (!ok)
         tls_context_reason(err, "the certificate cannot be used");
     X509_free(own);
-    while (ok && (next = PEM_read_bio_X509(pem, NULL, no_passphrase, &asked)) != NULL) {
-        ok = SSL_CTX_add0_chain_cert(context, next) == 1;
-        if (!ok) {
-            tls_context_reason(err, "a certificate of the chain cannot be used");
+    return ok;
+}
+
+static bool use_chain(SSL_CTX *context, BIO *pem, struct err *err)
+{
+    if (!use_own(context, pem, err))
+        return false;
+    for (X509 *next = next_certificate(pem); next; next = next_certificate(pem)) {
+        if (SSL_CTX_add0_chain_cert(context, next) != 1) {
             X509_free(next);
+            return tls_context_reason(err, "a certificate of the chain cannot be used");
         }
     }
-    if (ok && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
-        return tls_context_reason(err, "a certificate of the chain cannot be read");
-    return ok;
+    return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ||
+           tls_context_reason(err, "a certificate of the chain cannot be read");
 }
 
 static bool use_key(SSL_CTX *context, BIO *pem, struct err *err)
