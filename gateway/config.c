@@ -180,7 +180,7 @@ static const char *read_ca_file(struct settings *settings)
     if (access(path.data, R_OK) != 0)
         settings_mistake(settings, "ca_file", "%.*s cannot be read; check its path and permissions",
                          SLICE_ARG(slice_first(path, 200)));
-    else if (!tls_check_ca_file(path.data, &err))
+    else if (!tls_check_files(&(struct tls_files){.ca_file = path.data}, &err))
         settings_mistake(settings, "ca_file",
                          "holds no certificates (%s); name a file of certificates in PEM",
                          err.text);

@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gateway/config_report.h"
 #include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
+#include "gateway/notify.h"
 #include "gateway/router.h"
 #include "relay/http_client.h"
 
@@ -45,6 +47,7 @@ struct gateway {
     struct ops ops;
     struct router router, admin_router;
     struct front *front, *admin;
+    struct notify notify;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
     unsigned parts;           /* not closed yet, of this step of closing */
@@ -52,24 +55,6 @@ struct gateway {
 };
 
 /* --- opening --- */
-
-static void log_lines(enum log_level level, const char *event, struct slice lines)
-{
-    struct slice line;
-
-    while (lines.len > 0) {
-        slice_cut(lines, '\n', &line, &lines);
-        log_begin(level, event);
-        log_str("text", line);
-        log_end();
-    }
-}
-
-static void log_report(const struct settings_report *report)
-{
-    log_lines(LOG_WARN, "config_warning", buf_slice(&report->warnings));
-    log_lines(LOG_ERROR, "config_mistake", buf_slice(&report->mistakes));
-}
 
 static bool open_front(struct gateway *gateway, const struct front_settings *settings,
                        struct router *router, struct front **front)
@@ -81,32 +66,51 @@ static bool open_front(struct gateway *gateway, const struct front_settings *set
         log_note(LOG_ERROR, "cannot_listen", "%s", err.text);
         return false;
     }
-    for (size_t i = 0; i < front_listener_count(*front); i++) {
-        log_begin(LOG_INFO, router->intake ? "listening" : "listening_admin");
-        log_text("url", front_address(*front, i));
-        log_end();
-    }
     return true;
 }
 
 static bool open_fronts(struct gateway *gateway)
 {
     const struct config *config = gateway->config;
-    struct front_settings admin = config->front;
+    struct front_settings front = config->front;
 
+    front.held_back = true;
     gateway->router = (struct router){.intake = &gateway->intake,
                                       .ops = &gateway->ops,
                                       .metrics = config->admin.len == 0,
                                       .rooms = gateway->world.rooms};
     gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
-    if (config->admin.len > 0) {
-        admin.listen[0] = config->admin;
-        admin.listen_count = 1;
-        admin.certificate = NULL;
-        if (!open_front(gateway, &admin, &gateway->admin_router, &gateway->admin))
-            return false;
+    if (!open_front(gateway, &front, &gateway->router, &gateway->front))
+        return false;
+    if (config->admin.len == 0)
+        return true;
+    front.listen[0] = config->admin;
+    front.listen_count = 1;
+    front.certificate = NULL;
+    return open_front(gateway, &front, &gateway->admin_router, &gateway->admin);
+}
+
+static void accept_at(struct front *front, const char *event)
+{
+    front_accept(front);
+    for (size_t i = 0; i < front_listener_count(front); i++) {
+        log_begin(LOG_INFO, event);
+        log_text("url", front_address(front, i));
+        log_end();
     }
-    return open_front(gateway, &config->front, &gateway->router, &gateway->front);
+}
+
+/* The store has answered, so that an orderly start refuses nobody; or it does not, and that can be
+ * asked for. */
+static void accept_all(void *context)
+{
+    struct gateway *gateway = context;
+
+    if (gateway->stage >= STAGE_STOPPING)
+        return;
+    if (gateway->admin)
+        accept_at(gateway->admin, "listening_admin");
+    accept_at(gateway->front, "listening");
 }
 
 static bool open_world(struct gateway *gateway)
@@ -148,7 +152,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
     else if (config)
         config_open_routes(config, NULL, &report); /* to find the mistakes there, too */
     usable = usable && report.mistake_count == 0;
-    log_report(&report);
+    config_report_log(&report);
     if (usable ? config->watch : gateway->config && gateway->config->watch)
         config_watch_follow(&gateway->watch, buf_slice(&report.files));
     else
@@ -162,7 +166,7 @@ static struct config *read_config(struct gateway *gateway, bool first)
 
 /* --- while it runs --- */
 
-static void reload(struct gateway *gateway)
+static void load_again(struct gateway *gateway)
 {
     struct buf keys = BUF_INIT(1024);
     struct config *fresh = read_config(gateway, false);
@@ -186,6 +190,13 @@ static void reload(struct gateway *gateway)
     log_begin(LOG_INFO, "reloaded");
     log_num("routes", (int64_t)fresh->route_count);
     log_end();
+}
+
+static void reload(struct gateway *gateway)
+{
+    notify_reloading(&gateway->notify);
+    load_again(gateway);
+    notify_ready(&gateway->notify);
 }
 
 static void on_files_changed(struct config_watch *watch)
@@ -233,6 +244,7 @@ static void close_loop(struct gateway *gateway)
     for (size_t i = 0; i < SIGNALS; i++)
         uv_unref((uv_handle_t *)&gateway->signals[i]);
     deadline_close(&gateway->deadline, NULL);
+    notify_close(&gateway->notify);
     turn_close(&gateway->turn);
 }
 
@@ -281,6 +293,8 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
     case STAGE_LEAVING:
         log_note(LOG_INFO, "leaving", "ready is false; stopping in %lld ms",
                  (long long)gateway->config->drain_ms);
+        notify_stopping(&gateway->notify,
+                        (uint64_t)(gateway->config->drain_ms + gateway->config->grace_ms));
         gateway->ops.draining = true;
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->drain_ms);
         return;
@@ -344,11 +358,15 @@ static bool start(struct gateway *gateway)
     if (!gateway->config)
         return false;
     log_open(gateway->config->log_level, &gateway->turn);
+    notify_open(&gateway->notify, &gateway->loop);
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    return open_fronts(gateway);
+    if (!open_fronts(gateway))
+        return false;
+    ops_await_store(&gateway->ops, accept_all, gateway);
+    return true;
 }
 
 int gateway_run(const char *config_path)
@@ -364,6 +382,7 @@ int gateway_run(const char *config_path)
         log_close();
         exit(EXIT_FAILURE);
     }
+    notify_ready(&gateway->notify);
     uv_run(&gateway->loop, UV_RUN_DEFAULT);
     log_note(LOG_INFO, "stopped", "all relays are over");
     log_close();

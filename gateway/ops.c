@@ -17,6 +17,8 @@ enum {
     READY_WITHIN_MS = 2000,
     WAITING_MAX = 64,
     METER_MS = 100,
+    LOOK_MS = 10, /* a store that is being connected to refuses at once */
+    LOOKS_MAX = 100,
     METRICS_BYTES = 16 * 1024 * 1024,
 };
 
@@ -80,12 +82,14 @@ void ops_metrics(struct ops *ops, struct exchange *exchange)
 /* `problem` NULL: the store works. */
 static void answer_ready(const struct ops *ops, struct exchange *exchange, const char *problem)
 {
+    const char *warning = ops->store->warning.text;
+
     if (ops->draining)
         answer_status(exchange, 503, "draining", NULL);
     else if (problem)
         answer_status(exchange, 503, "store_unavailable", problem);
     else
-        answer_status(exchange, 200, "ok", NULL);
+        answer_status(exchange, 200, "ok", warning[0] ? warning : NULL);
 }
 
 static void answer_waiting(struct ops *ops, const char *problem)
@@ -105,12 +109,25 @@ static void answer_waiting(struct ops *ops, const char *problem)
 
 static void close_handles(struct ops *ops);
 
+static void end_await(struct ops *ops)
+{
+    void (*answered)(void *owner) = ops->answered;
+
+    if (!answered)
+        return;
+    ops->answered = NULL;
+    deadline_clear(&ops->look);
+    answered(ops->owner);
+}
+
 static void on_ping(struct op *op)
 {
     struct store_op *ping = CONTAINER_OF(op, struct store_op, op);
     struct ops *ops = CONTAINER_OF(ping, struct ops, ping);
 
     answer_waiting(ops, ping->answer == STORE_OK ? NULL : ping->err.text);
+    if (ping->answer == STORE_OK)
+        end_await(ops);
     if (ops->closed)
         close_handles(ops);
 }
@@ -120,6 +137,14 @@ static void on_deadline(struct deadline *deadline)
     struct ops *ops = CONTAINER_OF(deadline, struct ops, deadline);
 
     answer_waiting(ops, "the store has not answered in time");
+}
+
+static void begin_ping(struct ops *ops)
+{
+    if (ops->ping.op.running)
+        return;
+    ops->ping = (struct store_op){0};
+    store_ping(ops->store, &ops->ping, on_ping);
 }
 
 void ops_readyz(struct ops *ops, struct exchange *exchange)
@@ -139,10 +164,28 @@ void ops_readyz(struct ops *ops, struct exchange *exchange)
     exchange->context = ops->waiting;
     ops->waiting = exchange;
     ops->waiting_count++;
-    if (ops->ping.op.running)
+    begin_ping(ops);
+}
+
+/* ---- the store's first answer */
+
+static void on_look(struct deadline *deadline)
+{
+    struct ops *ops = CONTAINER_OF(deadline, struct ops, look);
+
+    if (ops->looks++ == LOOKS_MAX) {
+        end_await(ops);
         return;
-    ops->ping = (struct store_op){0};
-    store_ping(ops->store, &ops->ping, on_ping);
+    }
+    begin_ping(ops);
+    deadline_set(deadline, LOOK_MS);
+}
+
+void ops_await_store(struct ops *ops, void (*answered)(void *owner), void *owner)
+{
+    ops->answered = answered;
+    ops->owner = owner;
+    on_look(&ops->look);
 }
 
 /* ---- the meter of the loop's stalls */
@@ -163,6 +206,7 @@ void ops_open(struct ops *ops, struct turn *turn, struct store *store)
     *ops = (struct ops){.turn = turn, .store = store, .met_us = clock_steady_us()};
     ops->stalls = metrics_histogram(METRIC_STALL_SECONDS, NULL, NULL);
     deadline_open(&ops->deadline, turn->loop, on_deadline);
+    deadline_open(&ops->look, turn->loop, on_look);
     uv_timer_init(turn->loop, &ops->meter);
     uv_timer_start(&ops->meter, on_meter, METER_MS, METER_MS);
     uv_unref((uv_handle_t *)&ops->meter);
@@ -171,6 +215,8 @@ void ops_open(struct ops *ops, struct turn *turn, struct store *store)
 void ops_close(struct ops *ops, void (*closed)(void *context), void *context)
 {
     ops->draining = true;
+    ops->answered = NULL;
+    deadline_clear(&ops->look);
     ops->closed = closed;
     ops->context = context;
     answer_waiting(ops, NULL);
@@ -185,11 +231,18 @@ static void meter_closed(uv_handle_t *handle)
     ops->closed(ops->context);
 }
 
+static void look_closed(struct deadline *deadline)
+{
+    struct ops *ops = CONTAINER_OF(deadline, struct ops, look);
+
+    uv_close((uv_handle_t *)&ops->meter, meter_closed);
+}
+
 static void deadline_closed(struct deadline *deadline)
 {
     struct ops *ops = CONTAINER_OF(deadline, struct ops, deadline);
 
-    uv_close((uv_handle_t *)&ops->meter, meter_closed);
+    deadline_close(&ops->look, look_closed);
 }
 
 static void close_handles(struct ops *ops)

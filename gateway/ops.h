@@ -22,6 +22,11 @@ struct ops {
     struct exchange *waiting; /* linked through their context */
     unsigned waiting_count;
 
+    struct deadline look;          /* for the first answer of the store */
+    unsigned looks;                /* so far */
+    void (*answered)(void *owner); /* not NULL: it is waited for */
+    void *owner;
+
     uv_timer_t meter;
     uint64_t met_us; /* when it was last due */
     struct histogram *stalls;
@@ -32,6 +37,10 @@ struct ops {
 
 /* The caller's memory, until `closed`. */
 void ops_open(struct ops *ops, struct turn *turn, struct store *store);
+
+/* Calls `answered` when the store has answered, or has not for a second. Perhaps at the end of this
+ * turn; never after ops_close. */
+void ops_await_store(struct ops *ops, void (*answered)(void *owner), void *owner);
 
 void ops_livez(struct ops *ops, struct exchange *exchange);
 void ops_readyz(struct ops *ops, struct exchange *exchange);

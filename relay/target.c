@@ -86,7 +86,8 @@ static struct target *open_kind(const struct target_kind *kind, struct settings 
         return NULL;
     target->kind = kind;
     target->wait_ms = common.wait_ms;
-    target->hold_ms = common.hold_ms;
+    if (settings_has(settings, "hold") || target->hold_ms == 0)
+        target->hold_ms = common.hold_ms;
     target->timeout_ms = common.timeout_ms;
     target->pace = common.pace;
     if (id.len > 0) {

@@ -71,7 +71,8 @@ struct target {
     char *id;                       /* owned; unique in its route */
     bool idempotent;    /* drops a repeated key itself, so may be asked again when unclear */
     int64_t wait_ms;    /* its share of a `first` chain's budget; 0: what is left */
-    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target */
+    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target; a kind may set its
+                           own default */
     int64_t timeout_ms; /* how long a delivery may take at most, budget or not */
     struct pace pace;
 };

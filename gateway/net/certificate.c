@@ -17,16 +17,6 @@ struct certificate {
     int64_t from_s, until_s;
 };
 
-/* Nobody can be asked for one. */
-static int no_passphrase(char *text, int size, int writing, void *asked)
-{
-    (void)text;
-    (void)size;
-    (void)writing;
-    *(bool *)asked = true;
-    return -1;
-}
-
 static int64_t seconds(const ASN1_TIME *time)
 {
     struct tm parts = {0};
@@ -38,7 +28,7 @@ static X509 *next_certificate(BIO *pem)
 {
     bool asked;
 
-    return PEM_read_bio_X509(pem, NULL, no_passphrase, &asked);
+    return PEM_read_bio_X509(pem, NULL, tls_context_no_passphrase, &asked);
 }
 
 static bool use_own(SSL_CTX *context, BIO *pem, struct err *err)
@@ -71,7 +61,7 @@ static bool use_chain(SSL_CTX *context, BIO *pem, struct err *err)
 static bool use_key(SSL_CTX *context, BIO *pem, struct err *err)
 {
     bool asked = false;
-    EVP_PKEY *key = PEM_read_bio_PrivateKey(pem, NULL, no_passphrase, &asked);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(pem, NULL, tls_context_no_passphrase, &asked);
     X509 *own = SSL_CTX_get0_certificate(context);
     bool fits = key && X509_check_private_key(own, key) == 1;
     bool ok = fits && SSL_CTX_use_PrivateKey(context, key) == 1;

@@ -9,7 +9,6 @@
  */
 #include "gateway/net/connections.h"
 
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,8 +16,8 @@
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
 #include "gateway/net/address_quota.h"
-#include "gateway/net/first_byte.h"
 #include "gateway/net/raw_answer.h"
+#include "gateway/net/received.h"
 
 enum { SWEEP_MS = 250, LAST_MS = 1000 /* for what is still to be sent when all ends */ };
 
@@ -171,10 +170,13 @@ static const struct tunnel_events tunnel_events = {.opened = on_tunnel_opened,
  * new one can reach it without a byte. That one gets no answer: it did not ask. */
 static bool has_begun(const struct connection *connection)
 {
+    uint64_t bytes = 0;
+
     if (connection->part != PART_FIRST_HEAD)
         return true;
-    return connection->tunnel ? tunnel_has_spoken(connection->tunnel)
-                              : first_byte_came(connection->fd);
+    if (connection->tunnel)
+        return tunnel_has_spoken(connection->tunnel);
+    return !received_bytes(connection->fd, &bytes) || bytes > 0;
 }
 
 const struct http_watch connections_watch = {.head_done = on_head_done,
@@ -258,14 +260,11 @@ void connections_admit(struct connections *all, struct http_server *server,
 {
     const struct sockaddr *peer = &guest->peer.any;
     struct tally *tally;
-    const int on = 1;
 
     if (!enter(all, peer, &tally)) {
         close(guest->fd);
         return;
     }
-    if (peer->sa_family != AF_UNIX)
-        setsockopt(guest->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct connection *connection = mem_new(sizeof(*connection));
     *connection = (struct connection){.all = all, .tally = tally, .holders = 1, .fd = -1};
     all->server = server;

@@ -169,7 +169,7 @@ void front_renew(struct front *front, struct certificate *certificate)
         use_certificate(front, certificate);
 }
 
-static void start(struct front *front)
+static void start(struct front *front, bool held_back)
 {
     uv_loop_t *loop = front->turn->loop;
 
@@ -178,6 +178,12 @@ static void start(struct front *front)
     for (size_t i = 0; i < front->door_count; i++)
         uv_poll_init(loop, &front->doors[i].poll, front->doors[i].listener.fd);
     front->open = true;
+    if (!held_back)
+        start_accepting(front);
+}
+
+void front_accept(struct front *front)
+{
     start_accepting(front);
 }
 
@@ -218,7 +224,7 @@ bool front_open(const struct front_settings *settings, struct turn *turn,
     }
     if (settings->certificate)
         use_certificate(opened, settings->certificate);
-    start(opened);
+    start(opened, settings->held_back);
     *front = opened;
     return true;
 }

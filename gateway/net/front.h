@@ -28,6 +28,7 @@ struct front_settings {
     unsigned connections_per_address;
     int64_t head_ms, body_ms, idle_ms;
     struct certificate *certificate; /* of the TCP listeners, which speak TLS; NULL: plain */
+    bool held_back;                  /* whoever connects before front_accept waits */
 };
 
 struct front;
@@ -36,6 +37,9 @@ struct front;
  * families and falls back to 0.0.0.0 where the machine has no IPv6. Port 0 takes a free one. */
 bool front_open(const struct front_settings *settings, struct turn *turn,
                 const struct http_handlers *handlers, struct front **front, struct err *err);
+
+/* For one that is held back; before it drains. */
+void front_accept(struct front *front);
 
 /* "http://127.0.0.1:34567": where listener `index` listens. The text is the front's. */
 const char *front_address(const struct front *front, size_t index);

@@ -11,8 +11,8 @@
  * for dead connections too, but never while one is parked.
  *
  * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
- * socket is a duplicate of the descriptor, and its own handle is closed at once, which another run
- * in the same turn brings to an end.
+ * socket is a duplicate of the descriptor, and its own is closed at once, which TURBO does without
+ * a shutdown. Where a handshake is all that ever came, it does not even write the 101.
  */
 #include "gateway/net/http_server.h"
 
@@ -52,6 +52,7 @@ struct held { /* one request */
     bool handed_over; /* `request` was called */
     bool parked;
     bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
+    size_t head_bytes;
     unsigned status;
     struct MHD_Response *response; /* to be queued */
     struct http_upgrade upgrade;   /* `taken` is owed */
@@ -64,8 +65,6 @@ static struct MHD_Response *new_response(const struct http_answer *answer, bool 
         answer->body.len, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
     char seconds[24];
 
-    if (!response)
-        abort(); /* out of memory */
     if (answer->content_type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->allow)
@@ -82,6 +81,8 @@ static struct MHD_Response *new_response(const struct http_answer *answer, bool 
 static void respond(struct held *held, unsigned status, struct MHD_Response *response,
                     const struct http_field *fields, size_t field_count)
 {
+    if (!response)
+        abort(); /* out of memory */
     for (size_t i = 0; i < field_count; i++) {
         char *value = mem_text(fields[i].value);
         MHD_add_response_header(response, fields[i].name, value);
@@ -116,27 +117,24 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
                         struct MHD_UpgradeResponseHandle *handle)
 {
     struct held *held = slot;
-    struct http_socket *socket = wire_take(held->wire);
 
     (void)context, (void)connection, (void)fd;
+    wire_hand_over(held->wire, &held->upgrade, (struct slice){.data = early, .len = early_len});
     MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
     pump_want(&held->server->pump);
-    if (!socket)
-        return; /* its owner hears of it when the request is freed */
-    struct http_upgrade upgrade = held->upgrade;
-    held->upgrade.taken = NULL;
-    upgrade.taken(upgrade.context, socket, (struct slice){.data = early, .len = early_len});
 }
 
 void exchange_upgrade(struct exchange *exchange, const struct http_upgrade *upgrade)
 {
     struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct MHD_Response *response = MHD_create_response_for_upgrade(on_upgraded, NULL);
 
-    assert(response && !exchange->answered && held->handed_over && !exchange->http_1_0);
+    assert(!exchange->answered && held->handed_over && !exchange->http_1_0);
     exchange->answered = true;
     held->upgrade = *upgrade;
-    respond(held, MHD_HTTP_SWITCHING_PROTOCOLS, response, upgrade->fields, upgrade->field_count);
+    if (!held->parked && wire_switch(held->wire, held->head_bytes, upgrade))
+        return;
+    respond(held, MHD_HTTP_SWITCHING_PROTOCOLS, MHD_create_response_for_upgrade(on_upgraded, NULL),
+            upgrade->fields, upgrade->field_count);
 }
 
 bool exchange_is_deserted(const struct exchange *exchange)
@@ -216,10 +214,10 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
     server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    held->head_bytes =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     const struct head_given given = {.version = slice_from(version),
-                                     .end = method + info->header_size,
+                                     .end = method + held->head_bytes,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
     if (!exchange->answered) {
@@ -258,8 +256,12 @@ static enum MHD_Result on_whole(struct held *held)
         if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
     }
-    if (held->exchange.answered)
+    if (held->response)
         return queue(held);
+    if (held->exchange.answered) {
+        wire_hand_over(held->wire, &held->upgrade, (struct slice){0});
+        return MHD_NO; /* closes its own descriptor */
+    }
     held->parked = true;
     MHD_suspend_connection(held->connection);
     return MHD_YES;
@@ -286,14 +288,13 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 {
     struct held *held = *slot;
 
-    (void)context;
-    (void)connection;
+    (void)context, (void)connection;
     if (!held)
         return;
     assert(!held->parked);
     *slot = NULL;
     if (held->upgrade.taken)
-        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0});
+        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
     if (!held->exchange.answered && held->server->handlers.gone)
         held->server->handlers.gone(held->server->handlers.context, &held->exchange);
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !held->wire->taken)
@@ -343,8 +344,7 @@ static bool run(struct pump *pump, uint64_t *ms)
 /* Paths are compared and parsed as they were sent. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
-    (void)context;
-    (void)connection;
+    (void)context, (void)connection;
     return strlen(text);
 }
 
@@ -353,8 +353,8 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
                                      const struct http_limits *limits)
 {
     struct http_server *server = mem_new(sizeof(*server));
-    unsigned flags =
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_NO_LISTEN_SOCKET;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
+                     MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO;
 
     server->handlers = *handlers;
     server->daemon = MHD_start_daemon(

@@ -86,9 +86,11 @@ void http_socket_close(struct http_socket *socket);
 struct http_upgrade {
     const struct http_field *fields; /* Upgrade and the like; Connection is the server's; copied */
     size_t field_count;
-    /* The 101 is out. Comes once, later, from the loop. `early` is what the client has sent beyond
-     * its request, borrowed for the call. `socket` is NULL when the connection ended before. */
-    void (*taken)(void *context, struct http_socket *socket, struct slice early);
+    /* Comes once, later, from the loop. `head` is the 101, which whoever takes the socket sends
+     * before all else, with what follows it; empty: it is out. `early` is what the client has sent
+     * beyond its request. Both are borrowed for the call. `socket` is NULL when the connection
+     * ended before. */
+    void (*taken)(void *context, struct http_socket *socket, struct slice head, struct slice early);
     void *context;
 };
 

@@ -2,6 +2,7 @@
 #include "gateway/net/listener.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,8 +38,10 @@ static int open_socket(const union address *address)
 
     if (fd < 0)
         return -1;
-    if (address->any.sa_family != AF_UNIX)
+    if (address->any.sa_family != AF_UNIX) {
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* of what it accepts, too */
+    }
     if (address->any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (bind(fd, &address->any, address_len(address)) == 0 && listen(fd, BACKLOG) == 0)

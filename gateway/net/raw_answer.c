@@ -9,6 +9,15 @@
 
 enum { MOST_BYTES = 8192, DATE_BYTES = 64 };
 
+void raw_switching(struct buf *text, const struct http_field *fields, size_t count)
+{
+    *text = (struct buf)BUF_INIT(MOST_BYTES);
+    buf_append(text, SLICE("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"));
+    for (size_t i = 0; i < count; i++)
+        buf_appendf(text, "%s: %.*s\r\n", fields[i].name, SLICE_ARG(fields[i].value));
+    buf_append(text, SLICE("\r\n"));
+}
+
 void raw_answer(int fd, const struct http_answer *answer, const char *reason)
 {
     struct buf text = BUF_INIT(MOST_BYTES);

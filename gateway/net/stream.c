@@ -13,7 +13,6 @@
 #include "gateway/core/deadline.h"
 #include "gateway/core/op.h"
 #include "gateway/net/dial.h"
-#include "gateway/net/tls.h"
 
 enum { READ_BYTES = 16 * 1024 };
 
@@ -23,8 +22,9 @@ struct stream {
     enum stream_state state;
     const struct stream_events *events;
     void *context;
-    char *host, *ca_file; /* owned; what TLS must know */
+    char *host, *ca_file, *cert_file, *key_file; /* owned; what TLS must know */
     bool wants_tls;
+    bool deaf;           /* the peer takes nothing any more; what it sent is still read */
     struct dial *dial;   /* only while dialing */
     uv_stream_t *socket; /* owned; NULL while dialing and once it is closed */
     struct tls *tls;     /* owned; NULL: plain */
@@ -59,6 +59,8 @@ static void free_when_gone(struct stream *stream)
     tls_free(stream->tls);
     free(stream->host);
     free(stream->ca_file);
+    free(stream->cert_file);
+    free(stream->key_file);
     free(stream);
     events->closed(context, &why);
 }
@@ -95,6 +97,15 @@ static void fail(struct stream *stream, const char *why)
 
 /* --- bytes out --- */
 
+/* A peer that closed may have said why: reading goes on to its end, which comes at once. */
+static void fail_to_write(struct stream *stream, int status)
+{
+    if (status == UV_EPIPE || status == UV_ECONNRESET)
+        stream->deaf = true;
+    else
+        fail(stream, uv_strerror(status));
+}
+
 static void on_written(uv_write_t *request, int status)
 {
     struct unsent *unsent = CONTAINER_OF(request, struct unsent, request);
@@ -102,7 +113,7 @@ static void on_written(uv_write_t *request, int status)
 
     free(unsent);
     if (status < 0)
-        fail(stream, uv_strerror(status));
+        fail_to_write(stream, status);
 }
 
 static void queue_bytes(struct stream *stream, struct slice bytes)
@@ -120,18 +131,18 @@ static void queue_bytes(struct stream *stream, struct slice bytes)
     int status = uv_write(&unsent->request, stream->socket, &buf, 1, on_written);
     if (status < 0) {
         free(unsent);
-        fail(stream, uv_strerror(status));
+        fail_to_write(stream, status);
     }
 }
 
 static void send_bytes(struct stream *stream, struct slice bytes)
 {
-    if (stream->state == STREAM_CLOSING || bytes.len == 0)
+    if (stream->state == STREAM_CLOSING || stream->deaf || bytes.len == 0)
         return;
     uv_buf_t buf = {.base = (char *)(uintptr_t)bytes.data, .len = bytes.len};
     int sent = uv_try_write(stream->socket, &buf, 1);
     if (sent < 0 && sent != UV_EAGAIN) {
-        fail(stream, uv_strerror(sent));
+        fail_to_write(stream, sent);
         return;
     }
     bytes = slice_from_at(bytes, sent > 0 ? (size_t)sent : 0);
@@ -225,10 +236,12 @@ static void on_deadline(struct deadline *deadline)
 
 static void begin_shaking(struct stream *stream)
 {
+    const struct tls_files files = {
+        .ca_file = stream->ca_file, .cert_file = stream->cert_file, .key_file = stream->key_file};
     struct err err = {0};
     uint64_t now = now_ms();
 
-    stream->tls = tls_client_new(stream->host, stream->ca_file, &err);
+    stream->tls = tls_client_new(stream->host, &files, &err);
     if (!stream->tls) {
         fail(stream, err.text);
         return;
@@ -259,6 +272,11 @@ static void on_dialed(void *context, uv_stream_t *socket, const struct err *why)
         become_open(stream);
 }
 
+static char *copy(const char *text)
+{
+    return text ? mem_text(slice_from(text)) : NULL;
+}
+
 struct stream *stream_connect(uv_loop_t *loop, const struct stream_address *address,
                               int64_t connect_ms, const struct stream_events *events, void *context)
 {
@@ -267,7 +285,9 @@ struct stream *stream_connect(uv_loop_t *loop, const struct stream_address *addr
     stream->events = events;
     stream->context = context;
     stream->host = mem_text(slice_from(address->host));
-    stream->ca_file = address->ca_file ? mem_text(slice_from(address->ca_file)) : NULL;
+    stream->ca_file = copy(address->files.ca_file);
+    stream->cert_file = copy(address->files.cert_file);
+    stream->key_file = copy(address->files.key_file);
     stream->wants_tls = address->tls;
     stream->connect_until_ms = now_ms() + (uint64_t)connect_ms;
     deadline_open(&stream->deadline, loop, on_deadline);

@@ -4,7 +4,8 @@
  *
  * Events come from the loop, never from inside a call of this file. After `closed` nothing more
  * comes. Names are resolved on libuv's pool; every address of a name is tried, each for its share
- * of the time that is left. The process must ignore SIGPIPE.
+ * of the time that is left. What a peer sent before it closed is told, even where something could
+ * not be written to it any more. The process must ignore SIGPIPE.
  */
 #ifndef WAKEGATE_NET_STREAM_H
 #define WAKEGATE_NET_STREAM_H
@@ -13,6 +14,7 @@
 
 #include "gateway/core/err.h"
 #include "gateway/core/slice.h"
+#include "gateway/net/tls.h"
 
 /* What may wait for a peer that does not read; the stream closes with an error over it. */
 enum { STREAM_QUEUE_BYTES = 16 * 1024 * 1024 };
@@ -28,8 +30,8 @@ struct stream_events {
 struct stream_address {
     const char *host; /* a name or an address; or, with port NULL, the path of a unix socket */
     const char *port;
-    bool tls;            /* as a client: 1.2 or later, certificate and host verified */
-    const char *ca_file; /* NULL: the system's certificates; only with tls */
+    bool tls;               /* as a client: 1.2 or later, certificate and host verified */
+    struct tls_files files; /* only with tls */
 };
 
 /* Strings in `address` are copied. `connect_ms` bounds name, connect and TLS together. Failing to

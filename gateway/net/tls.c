@@ -29,24 +29,46 @@ struct tls {
     const char *fault; /* see tls_fault */
 };
 
-static SSL_CTX *new_context(const char *ca_file, struct err *err)
+static bool use_own(SSL_CTX *context, const struct tls_files *files, struct err *err)
+{
+    bool asked = false;
+
+    if (SSL_CTX_use_certificate_chain_file(context, files->cert_file) != 1)
+        return tls_context_reason(err, files->cert_file);
+    SSL_CTX_set_default_passwd_cb(context, tls_context_no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &asked);
+    int ok = SSL_CTX_use_PrivateKey_file(context, files->key_file, SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (asked)
+        return err_set(err, "%s: the key has a passphrase; write it without one", files->key_file);
+    return ok == 1 || tls_context_reason(err, files->key_file);
+}
+
+static bool use_files(SSL_CTX *context, const struct tls_files *files, struct err *err)
+{
+    int ok = files->ca_file ? SSL_CTX_load_verify_file(context, files->ca_file)
+                            : SSL_CTX_set_default_verify_paths(context);
+    if (ok != 1)
+        return tls_context_reason(err,
+                                  files->ca_file ? files->ca_file : "the system's certificates");
+    return !files->cert_file || use_own(context, files, err);
+}
+
+static SSL_CTX *new_context(const struct tls_files *files, struct err *err)
 {
     SSL_CTX *context = tls_context_new(TLS_client_method());
 
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-    int ok = ca_file ? SSL_CTX_load_verify_file(context, ca_file)
-                     : SSL_CTX_set_default_verify_paths(context);
-    if (ok == 1)
+    if (use_files(context, files, err))
         return context;
-    tls_context_reason(err, ca_file ? ca_file : "the system's certificates");
     SSL_CTX_free(context);
     return NULL;
 }
 
-bool tls_check_ca_file(const char *ca_file, struct err *err)
+bool tls_check_files(const struct tls_files *files, struct err *err)
 {
     ERR_clear_error();
-    SSL_CTX *context = new_context(ca_file, err);
+    SSL_CTX *context = new_context(files, err);
     SSL_CTX_free(context);
     return context != NULL;
 }
@@ -77,11 +99,11 @@ static struct tls *new_session(SSL_CTX *context)
     return tls;
 }
 
-struct tls *tls_client_new(const char *host, const char *ca_file, struct err *err)
+struct tls *tls_client_new(const char *host, const struct tls_files *files, struct err *err)
 {
     ERR_clear_error();
     assert(host && host[0]);
-    SSL_CTX *context = new_context(ca_file, err);
+    SSL_CTX *context = new_context(files, err);
     if (!context)
         return NULL;
     struct tls *tls = new_session(context);

@@ -19,8 +19,15 @@
  * for as many as are announced. */
 enum { TLS_HELLO_BYTES = 16 * 1024 };
 
-/* Does this file hold certificates to trust? */
-bool tls_check_ca_file(const char *ca_file, struct err *err);
+/* PEM files, read at each connection: one that was renewed is used then. */
+struct tls_files {
+    const char *ca_file;   /* whom to trust; NULL: the system's certificates */
+    const char *cert_file; /* the client's own certificate, its chain after it; NULL: none */
+    const char *key_file;  /* its key, which has no passphrase */
+};
+
+/* Can they be used? The text begins with the file's name. */
+bool tls_check_files(const struct tls_files *files, struct err *err);
 
 struct tls;
 
@@ -31,9 +38,8 @@ enum tls_answer {
     TLS_FAILED /* `err` says why; take the alert out, then close */
 };
 
-/* A client session to `host`, a name or an address. `ca_file` NULL: the system's certificates.
- * NULL when the certificates cannot be read. */
-struct tls *tls_client_new(const char *host, const char *ca_file, struct err *err);
+/* A client session to `host`, a name or an address. NULL when a file cannot be used. */
+struct tls *tls_client_new(const char *host, const struct tls_files *files, struct err *err);
 /* The same to whoever answers, unverified: nothing secret may be said. */
 struct tls *tls_probe_new(void);
 /* A server's session. */

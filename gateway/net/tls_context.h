@@ -14,4 +14,8 @@ SSL_CTX *tls_context_new(const SSL_METHOD *method);
  * call that is asked about. Always false. */
 bool tls_context_reason(struct err *err, const char *what);
 
+/* For OpenSSL, as its pem_password_cb: nobody can be asked, a key with a passphrase is of no use.
+ * `*asked` (a bool) is set. */
+int tls_context_no_passphrase(char *text, int size, int writing, void *asked);
+
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "gateway/core/buf.h"
+#include "gateway/net/raw_answer.h"
+#include "gateway/net/received.h"
 
 struct http_socket { /* small: there are as many as clients wait in rooms */
     struct wires *all;
@@ -81,28 +82,56 @@ void wire_close(struct wire *wire)
 {
     char byte;
 
+    buf_release(&wire->switching);
     if (wire->taken) {
         free(wire);
         return;
     }
-    if (wire->unread || recv(wire->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+    if (wire->unread || recv(wire->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+        shutdown(wire->fd, SHUT_WR);
         lingering_keep(&wire->all->lingering, wire->fd);
+    }
     drop(wire);
 }
 
-struct http_socket *wire_take(struct wire *wire)
+/* A socket with a descriptor of its own for the same connection. NULL: there are no descriptors
+ * left. */
+static struct http_socket *take(struct wire *wire)
 {
     int fd = fcntl(wire->fd, F_DUPFD_CLOEXEC, 0);
     const int on = 1;
 
     if (fd < 0)
         return NULL;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* libmicrohttpd turned it off */
+    if (wire->switching.len == 0) /* libmicrohttpd has sent the 101, and turned it off */
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     struct http_socket *socket = mem_new(sizeof(*socket));
     *socket = (struct http_socket){.all = wire->all, .owner = wire->owner, .fd = fd};
     wire->taken = true;
     wire->all->taken++;
     return socket;
+}
+
+bool wire_switch(struct wire *wire, size_t len, const struct http_upgrade *upgrade)
+{
+    uint64_t received;
+
+    if (!received_bytes(wire->fd, &received) || received != len)
+        return false;
+    raw_switching(&wire->switching, upgrade->fields, upgrade->field_count);
+    return true;
+}
+
+void wire_hand_over(struct wire *wire, struct http_upgrade *upgrade, struct slice early)
+{
+    struct http_upgrade to = *upgrade;
+    struct http_socket *socket = take(wire);
+
+    if (!socket)
+        return;
+    upgrade->taken = NULL;
+    to.taken(to.context, socket, buf_slice(&wire->switching), early);
+    buf_release(&wire->switching);
 }
 
 int http_socket_fd(const struct http_socket *socket)

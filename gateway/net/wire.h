@@ -7,6 +7,7 @@
 #ifndef WAKEGATE_NET_WIRE_H
 #define WAKEGATE_NET_WIRE_H
 
+#include "gateway/core/buf.h"
 #include "gateway/net/address.h"
 #include "gateway/net/http_server.h"
 #include "gateway/net/lingering.h"
@@ -23,8 +24,9 @@ struct wire { /* one connection that speaks HTTP */
     struct wire *next; /* pending too */
     void *owner;       /* what http_server_add was given */
     int fd;
-    bool unread; /* answered before the whole request was read */
-    bool taken;  /* `owner` belongs to a socket now */
+    bool unread;          /* answered before the whole request was read */
+    bool taken;           /* `owner` belongs to a socket now */
+    struct buf switching; /* a 101 that is not sent yet */
     char peer[ADDRESS_TEXT_SIZE];
 };
 
@@ -46,8 +48,11 @@ bool wire_is_deserted(const struct wire *wire);
 /* The descriptor is about to be closed by whoever holds it. */
 void wire_close(struct wire *wire);
 
-/* A socket with a descriptor of its own for the same connection. NULL: there are no descriptors
- * left. */
-struct http_socket *wire_take(struct wire *wire);
+/* true: a handshake of so many bytes is all that ever came, so nobody has read more, and the 101 is
+ * for whoever takes the connection over to send. */
+bool wire_switch(struct wire *wire, size_t len, const struct http_upgrade *upgrade);
+/* Gives `upgrade` a socket with a descriptor of its own for the same connection, and empties its
+ * `taken`; does nothing when there are no descriptors left. */
+void wire_hand_over(struct wire *wire, struct http_upgrade *upgrade, struct slice early);
 
 #endif

@@ -202,8 +202,10 @@ static void embedded_close(struct store *store, void (*closed)(void *context), v
     uv_queue_work(embedded->turn->loop, &embedded->work, work_close, close_done);
 }
 
+static const char *const sqlite_schemes[] = {"sqlite", NULL};
+
 const struct store_impl store_sqlite = {
-    .scheme = "sqlite",
+    .schemes = sqlite_schemes,
     .threads = &threads_sqlite,
     .open = embedded_open,
     .submit = embedded_submit,

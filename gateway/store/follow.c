@@ -28,7 +28,8 @@ struct followed {
 };
 
 struct follow {
-    void (*appended)(void *context, struct slice thread, const struct threads_entry *entry);
+    void (*appended)(void *context, struct slice thread, const struct threads_entry *entries,
+                     size_t count);
     void *context;
     struct followed *buckets[BUCKETS];
     struct deadline retry;
@@ -102,14 +103,16 @@ static void tell(struct reading *reading)
     struct follow *follow = reading->follow;
     const struct threads_op *op = &reading->op;
 
-    for (size_t i = 0; i < op->read_count && reading->of; i++) {
+    if (!reading->of)
+        return;
+    if (op->read_count > 0) {
         free(reading->of->position);
-        reading->of->position = mem_text(op->read[i].position);
-        if (!op->only_end)
-            follow->appended(follow->context, op->thread, &op->read[i]);
+        reading->of->position = mem_text(op->read[op->read_count - 1].position);
     }
-    if (reading->of && !reading->of->position)
+    if (!reading->of->position)
         reading->of->position = mem_text(op->end);
+    if (op->read_count > 0 && !op->only_end)
+        follow->appended(follow->context, op->thread, op->read, op->read_count);
 }
 
 static void on_read(struct op *op)
@@ -205,7 +208,7 @@ void follow_remove(struct follow *follow, struct slice thread)
 
 struct follow *follow_open(struct turn *turn,
                            void (*appended)(void *context, struct slice thread,
-                                            const struct threads_entry *entry),
+                                            const struct threads_entry *entries, size_t count),
                            void *context)
 {
     struct follow *follow = mem_new(sizeof(*follow));

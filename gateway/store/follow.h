@@ -16,7 +16,7 @@ struct follow;
 
 struct follow *follow_open(struct turn *turn,
                            void (*appended)(void *context, struct slice thread,
-                                            const struct threads_entry *entry),
+                                            const struct threads_entry *entries, size_t count),
                            void *context);
 /* Tells nothing more; `closed` comes when its reads have ended. */
 void follow_close(struct follow *follow, void (*closed)(void *context), void *context);

@@ -93,7 +93,7 @@ static void start_read(struct redis_feed *feed)
     redis_link_send(feed->link, &feed->task);
 }
 
-/* After a failure, `ready` starts the next one. */
+/* After a failure, `ready` starts the next one: whatever is refused here ends the connection. */
 static void end_read(struct store_task *task, enum store_answer how, const struct err *why)
 {
     (void)why;
@@ -121,7 +121,7 @@ struct redis_feed *redis_feed_open(const struct redis_link *beside, struct follo
 {
     struct redis_feed *feed = mem_new(sizeof(*feed));
     struct redis_link_use use = {
-        .name = " (to follow threads)", .ready = on_ready, .context = feed};
+        .name = " (to follow threads)", .ready = on_ready, .context = feed, .endless = true};
 
     feed->follow = follow;
     feed->task.work.redis = &read_work;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store on a Redis: three schemes for one connection. What an operation does stands in
- * redis_script.c, what becomes of the connection in redis_link.c. */
+/* The store on a Redis. What an operation does stands in redis_script.c, what becomes of the
+ * connection in redis_link.c. */
 #include "gateway/store/redis_store.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "gateway/core/buf.h"
 #include "gateway/store/redis_script.h"
@@ -17,6 +14,8 @@ struct redis_store {
     struct redis_link *link;
     struct turn *turn;
     int64_t window_ms;
+    struct store_task policy; /* asks how the server forgets, before each ping */
+    bool asking;
     void (*closed)(void *context); /* may be NULL */
     void *closed_context;
 };
@@ -56,6 +55,48 @@ static void end_op(struct store_task *task, enum store_answer how, const struct 
 
 static const struct redis_work op_work = {.write = write_op, .take = take_op, .end = end_op};
 
+/* --- how the server forgets --- */
+
+static void write_policy(const struct store_task *task, struct redis_command *command,
+                         const char *sha)
+{
+    (void)task;
+    (void)sha;
+    redis_command_start(command, "INFO");
+    redis_command_add(command, SLICE("memory"));
+}
+
+static enum redis_taken take_policy(struct store_task *task, const struct redis_reply *reply)
+{
+    const struct redis_store *redis = task->of;
+
+    redis_link_warn(redis->link, reply->kind == REDIS_TEXT ? reply->text : SLICE(""));
+    return reply->kind == REDIS_ARRAY ? REDIS_ODD : REDIS_TAKEN;
+}
+
+static void end_policy(struct store_task *task, enum store_answer how, const struct err *why)
+{
+    struct redis_store *redis = task->of;
+
+    (void)how;
+    (void)why;
+    redis->asking = false;
+}
+
+static const struct redis_work policy_work = {
+    .write = write_policy, .take = take_policy, .end = end_policy, .takes_errors = true};
+
+/* It ends before the ping does, which is sent after it. */
+static void ask_policy(struct redis_store *redis)
+{
+    if (redis->asking)
+        return;
+    redis->asking = true;
+    redis_link_send(redis->link, &redis->policy);
+}
+
+/* --- all operations --- */
+
 static void submit(struct store *store, struct store_op *op)
 {
     struct redis_store *redis = CONTAINER_OF(store, struct redis_store, store);
@@ -65,6 +106,8 @@ static void submit(struct store *store, struct store_op *op)
         .of = redis,
         .script = op->verb == STORE_PING ? REDIS_NO_SCRIPT : (int)op->verb,
     };
+    if (op->verb == STORE_PING)
+        ask_policy(redis);
     redis_link_send(redis->link, &op->task);
 }
 
@@ -75,43 +118,23 @@ struct redis_link *redis_store_link(struct store *store)
 
 /* --- opening and closing --- */
 
-static bool open_with(const struct store_impl *impl, struct slice text, int64_t window_ms,
-                      struct turn *turn, struct store **store, struct err *err)
+static bool open_store(struct slice text, int64_t window_ms, struct turn *turn,
+                       struct store **store, struct err *err)
 {
     struct redis_url url;
 
     if (!redis_url_init(&url, text, err))
         return false;
-    if (url.ca_file && access(url.ca_file, R_OK) != 0) {
-        err_set(err, "the store's ca_file %s: %s", url.ca_file, strerror(errno));
-        redis_url_release(&url);
-        return false;
-    }
     struct redis_store *redis = mem_new(sizeof(*redis));
-    redis->store.impl = impl;
+    redis->store.impl = &store_redis;
     redis->turn = turn;
     redis->window_ms = window_ms;
-    redis->link = redis_link_open(&url, &(struct redis_link_use){.name = ""}, turn);
+    redis->policy =
+        (struct store_task){.work.redis = &policy_work, .of = redis, .script = REDIS_NO_SCRIPT};
+    const struct redis_link_use use = {.name = "", .warning = &redis->store.warning};
+    redis->link = redis_link_open(&url, &use, turn);
     *store = &redis->store;
     return true;
-}
-
-static bool open_plain(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
-                       struct err *err)
-{
-    return open_with(&store_redis, url, window_ms, turn, store, err);
-}
-
-static bool open_tls(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
-                     struct err *err)
-{
-    return open_with(&store_rediss, url, window_ms, turn, store, err);
-}
-
-static bool open_unix(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
-                      struct err *err)
-{
-    return open_with(&store_redis_unix, url, window_ms, turn, store, err);
 }
 
 static void on_closed(void *context)
@@ -134,26 +157,13 @@ static void close_store(struct store *store, void (*closed)(void *context), void
     redis_link_close(redis->link, on_closed, redis);
 }
 
+static const char *const schemes[] = {"redis",          "rediss",          "redis+unix",
+                                      "redis+sentinel", "rediss+sentinel", NULL};
+
 const struct store_impl store_redis = {
-    .scheme = "redis",
+    .schemes = schemes,
     .threads = &threads_redis,
-    .open = open_plain,
-    .submit = submit,
-    .close = close_store,
-};
-
-const struct store_impl store_rediss = {
-    .scheme = "rediss",
-    .threads = &threads_redis,
-    .open = open_tls,
-    .submit = submit,
-    .close = close_store,
-};
-
-const struct store_impl store_redis_unix = {
-    .scheme = "redis+unix",
-    .threads = &threads_redis,
-    .open = open_unix,
+    .open = open_store,
     .submit = submit,
     .close = close_store,
 };

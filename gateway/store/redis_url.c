@@ -7,8 +7,9 @@
 #include "gateway/core/buf.h"
 #include "gateway/core/codec.h"
 #include "gateway/core/limits.h"
+#include "gateway/net/address.h"
 
-enum { DB_MOST = 1000000 };
+enum { DB_MOST = 1000000, PLACE_BYTES = 2 * LIMIT_URL_BYTES };
 
 /* NULL: an escape that is none, or a NUL. */
 static char *decode(struct slice text, const char *what, struct err *err)
@@ -31,24 +32,29 @@ static char *decode(struct slice text, const char *what, struct err *err)
     return plain;
 }
 
-static bool read_user(struct redis_url *url, struct slice text, struct err *err)
+static bool set_decoded(char **to, struct slice text, const char *what, struct err *err)
+{
+    if (*to)
+        return err_set(err, "%s stands there twice", what);
+    if (text.len == 0)
+        return err_set(err, "the %s is empty", what);
+    *to = decode(text, what, err);
+    return *to != NULL;
+}
+
+static bool read_login(struct redis_url *url, struct slice text, struct err *err)
 {
     struct slice user, password;
 
     if (!slice_cut(text, ':', &user, &password))
         return err_set(err, "there is an @ but no password (:password@ or user:password@)");
-    if (password.len == 0)
-        return err_set(err, "the password is empty");
-    if (user.len > 0) {
-        url->user = decode(user, "user", err);
-        if (!url->user)
-            return false;
-    }
-    url->password = decode(password, "password", err);
-    return url->password != NULL;
+    if (user.len > 0 && !set_decoded(&url->login.user, user, "user", err))
+        return false;
+    return set_decoded(&url->login.password, password, "password", err);
 }
 
-static bool read_host(struct redis_url *url, struct slice text, struct err *err)
+static bool read_host(struct redis_host *to, struct slice text, const char *usual_port,
+                      struct err *err)
 {
     struct slice host, port;
     uint64_t number;
@@ -57,6 +63,8 @@ static bool read_host(struct redis_url *url, struct slice text, struct err *err)
         bool closed = slice_cut(slice_from_at(text, 1), ']', &host, &port);
         if (!closed || (port.len > 0 && port.data[0] != ':'))
             return err_set(err, "the address in brackets is not followed by :port or its end");
+        if (!address_is_ipv6(host))
+            return err_set(err, "what stands in brackets is no IPv6 address");
         port = slice_from_at(port, 1);
     } else {
         slice_cut(text, ':', &host, &port);
@@ -64,12 +72,27 @@ static bool read_host(struct redis_url *url, struct slice text, struct err *err)
     if (host.len == 0)
         return err_set(err, "there is no host");
     if (port.len == 0)
-        port = SLICE("6379");
+        port = slice_from(usual_port);
     if (!slice_number(port, &number) || number < 1 || number > 65535)
-        return err_set(err, "the port is not a number from 1 to 65535 "
-                            "(a password with / or @ in it must be percent-encoded)");
-    url->host = mem_text(host);
-    url->port = mem_text(port);
+        return err_set(err, "the port is not a number from 1 to 65535");
+    to->host = mem_text(host);
+    to->port = mem_text(port);
+    return true;
+}
+
+static bool read_sentinels(struct redis_url *url, struct slice hosts, struct err *err)
+{
+    bool more = true;
+
+    while (more) {
+        struct slice host;
+        if (url->sentinel_count == REDIS_SENTINELS)
+            return err_set(err, "there are more than %d Sentinels", REDIS_SENTINELS);
+        more = slice_cut(hosts, ',', &host, &hosts);
+        if (!read_host(&url->sentinels[url->sentinel_count], host, "26379", err))
+            return err_wrap(err, "Sentinel %zu", url->sentinel_count + 1);
+        url->sentinel_count++;
+    }
     return true;
 }
 
@@ -80,85 +103,141 @@ static bool read_db(struct redis_url *url, struct slice text, struct err *err)
     return true;
 }
 
+/* --- what stands behind the host --- */
+
 static bool read_parameter(struct redis_url *url, struct slice parameter, struct err *err)
 {
+    const struct {
+        const char *name;
+        char **to;
+        bool fits;
+    } known[] = {
+        {"ca_file", &url->ca_file, url->tls},
+        {"cert_file", &url->cert_file, url->tls},
+        {"key_file", &url->key_file, url->tls},
+        {"sentinel_username", &url->sentinel_login.user, url->master},
+        {"sentinel_password", &url->sentinel_login.password, url->master},
+    };
+    bool is_unix = !url->server.port && !url->master;
     struct slice name, value;
 
     slice_cut(parameter, '=', &name, &value);
-    if (!url->port && slice_eq(name, SLICE("db")))
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i].fits && slice_eq(name, slice_from(known[i].name)))
+            return set_decoded(known[i].to, value, known[i].name, err);
+    if (is_unix && slice_eq(name, SLICE("db")))
         return read_db(url, value, err);
-    if (url->tls && slice_eq(name, SLICE("ca_file")) && value.len > 0 && !url->ca_file) {
-        url->ca_file = decode(value, "ca_file", err);
-        return url->ca_file != NULL;
-    }
-    return err_set(err, "after the ? may only stand %s",
-                   url->tls ? "ca_file=/path" : (url->port ? "nothing" : "db=number"));
+    return err_set(err, "after the ? may stand only %s%s%s",
+                   url->tls ? "ca_file, cert_file, key_file" : "",
+                   url->master ? url->tls ? ", sentinel_username, sentinel_password"
+                                          : "sentinel_username, sentinel_password"
+                               : "",
+                   url->tls || url->master ? ""
+                   : is_unix               ? "db=number"
+                                           : "nothing");
 }
 
 static bool read_query(struct redis_url *url, struct slice query, struct err *err)
 {
     while (query.len > 0) {
-        struct slice parameter, rest;
-        slice_cut(query, '&', &parameter, &rest);
+        struct slice parameter;
+        slice_cut(query, '&', &parameter, &query);
         if (!read_parameter(url, parameter, err))
             return false;
-        query = rest;
     }
+    if (!url->cert_file != !url->key_file)
+        return err_set(err, "there is a %s but no %s; a client's certificate needs both",
+                       url->cert_file ? "cert_file" : "key_file",
+                       url->cert_file ? "key_file" : "cert_file");
+    if (url->sentinel_login.user && !url->sentinel_login.password)
+        return err_set(err, "there is a sentinel_username but no sentinel_password");
     return true;
 }
 
-/* What stands behind the host: a database, or the path of the socket, without its first '/'. */
-static bool read_path(struct redis_url *url, struct slice path, bool is_unix, struct err *err)
+/* The path of the socket, without its first '/'. */
+static bool read_socket(struct redis_url *url, struct slice path, struct err *err)
 {
-    if (!is_unix)
-        return path.len == 0 || read_db(url, path, err);
     if (path.len == 0)
         return err_set(err, "there is no path of a socket");
     struct buf whole = BUF_INIT(LIMIT_URL_BYTES);
     buf_append_char(&whole, '/');
     buf_append(&whole, path);
-    url->host = decode(buf_slice(&whole), "path", err);
+    url->server.host = decode(buf_slice(&whole), "path", err);
     buf_release(&whole);
-    return url->host != NULL;
+    return url->server.host != NULL;
+}
+
+static bool read_master(struct redis_url *url, struct slice path, struct err *err)
+{
+    struct slice name, db;
+
+    slice_cut(path, '/', &name, &db);
+    if (name.len == 0)
+        return err_set(err, "there is no name of a master after the Sentinels (/mymaster)");
+    return set_decoded(&url->master, name, "name of the master", err) &&
+           (db.len == 0 || read_db(url, db, err));
+}
+
+/* --- the whole --- */
+
+static bool read_place(struct redis_url *url, struct slice scheme, struct slice host,
+                       struct slice path, struct err *err)
+{
+    if (slice_eq(scheme, SLICE("redis+unix"))) {
+        if (host.len > 0)
+            return err_set(err, "a unix socket has a path and no host (redis+unix:///path)");
+        return read_socket(url, path, err);
+    }
+    if (slice_ends(scheme, SLICE("+sentinel")))
+        return read_sentinels(url, host, err) && read_master(url, path, err);
+    return read_host(&url->server, host, "6379", err) && (path.len == 0 || read_db(url, path, err));
+}
+
+/* Where the last @ ends; 0: there is none. The last, since a password may have others. */
+static size_t last_at(struct slice text)
+{
+    size_t at = text.len;
+
+    while (at > 0 && text.data[at - 1] != '@')
+        at--;
+    return at;
 }
 
 static bool read_parts(struct redis_url *url, struct slice text, struct err *err)
 {
-    struct slice scheme, rest, place, query, authority, path, host = {0};
+    struct slice scheme, rest, place, query, host, path;
 
-    if (text.len > LIMIT_URL_BYTES || !slice_is_visible(text))
-        return err_set(err, "it is too long, or has blanks or other bytes that a URL cannot have");
+    if (text.len > LIMIT_URL_BYTES)
+        return err_set(err, "it has more than %d bytes", LIMIT_URL_BYTES);
+    if (!slice_is_visible(text))
+        return err_set(err, "it has blanks or other bytes that a URL cannot have; "
+                            "percent-encode them");
     slice_cut(text, ':', &scheme, &rest);
-    bool is_unix = slice_eq(scheme, SLICE("redis+unix"));
-    url->tls = slice_eq(scheme, SLICE("rediss"));
+    url->tls = slice_starts(scheme, SLICE("rediss"));
     if (!slice_starts(rest, SLICE("//")))
         return err_set(err, "the scheme is not followed by //");
     slice_cut(slice_from_at(rest, 2), '?', &place, &query);
-    slice_cut(place, '/', &authority, &path);
-    host = authority;
-    for (size_t i = authority.len; i > 0; i--) { /* the last @: a password may have others */
-        if (authority.data[i - 1] != '@')
-            continue;
-        if (!read_user(url, slice_first(authority, i - 1), err))
-            return false;
-        host = slice_from_at(authority, i);
-        break;
-    }
-    if (is_unix && host.len > 0)
-        return err_set(err, "a unix socket has a path and no host (redis+unix:///path)");
-    return (is_unix || read_host(url, host, err)) && read_path(url, path, is_unix, err) &&
-           read_query(url, query, err);
+    slice_cut(place, '/', &host, &path);
+    size_t at = last_at(host);
+    bool is_unix = slice_eq(scheme, SLICE("redis+unix"));
+    if (!is_unix && at == 0 && (last_at(path) > 0 || (path.len == 0 && last_at(query) > 0)))
+        return err_set(err, "there is an @ behind a / or a ?: in a password these must be "
+                            "percent-encoded (%%2F, %%3F)");
+    if (at > 0 && !read_login(url, slice_first(host, at - 1), err))
+        return false;
+    host = slice_from_at(host, at);
+    return read_place(url, scheme, host, path, err) && read_query(url, query, err);
 }
 
-static char *place_of(const struct redis_url *url)
+char *redis_host_text(const struct redis_host *host)
 {
-    struct buf place = BUF_INIT(2 * LIMIT_URL_BYTES);
-    bool brackets = url->port && strchr(url->host, ':');
+    struct buf text = BUF_INIT(PLACE_BYTES);
+    bool brackets = host->port && strchr(host->host, ':');
 
-    buf_appendf(&place, brackets ? "[%s]" : "%s", url->host);
-    if (url->port)
-        buf_appendf(&place, ":%s", url->port);
-    return place.data;
+    buf_appendf(&text, brackets ? "[%s]" : "%s", host->host);
+    if (host->port)
+        buf_appendf(&text, ":%s", host->port);
+    return text.data;
 }
 
 bool redis_url_init(struct redis_url *url, struct slice text, struct err *err)
@@ -169,39 +248,54 @@ bool redis_url_init(struct redis_url *url, struct slice text, struct err *err)
         redis_url_release(&parts);
         return err_wrap(err, "the store's URL");
     }
-    parts.place = place_of(&parts);
+    parts.place =
+        parts.master ? mem_text(slice_from(parts.master)) : redis_host_text(&parts.server);
+    parts.text = mem_text(text);
     *url = parts;
     return true;
 }
 
-static char *copy(const char *text)
-{
-    return text ? mem_text(slice_from(text)) : NULL;
-}
-
 struct redis_url redis_url_copy(const struct redis_url *url)
 {
-    return (struct redis_url){
-        .host = copy(url->host),
-        .port = copy(url->port),
-        .user = copy(url->user),
-        .password = copy(url->password),
-        .ca_file = copy(url->ca_file),
-        .place = copy(url->place),
-        .db = url->db,
-        .tls = url->tls,
-    };
+    struct redis_url copy = {0};
+
+    redis_url_init(&copy, slice_from(url->text), NULL);
+    return copy;
+}
+
+struct tls_files redis_url_files(const struct redis_url *url)
+{
+    return (struct tls_files){
+        .ca_file = url->ca_file, .cert_file = url->cert_file, .key_file = url->key_file};
+}
+
+static void wipe(char *secret)
+{
+    if (secret)
+        explicit_bzero(secret, strlen(secret));
+    free(secret);
+}
+
+static void release_host(const struct redis_host *host)
+{
+    free(host->host);
+    free(host->port);
 }
 
 void redis_url_release(struct redis_url *url)
 {
-    if (url->password)
-        explicit_bzero(url->password, strlen(url->password));
-    free(url->password);
-    free(url->host);
-    free(url->port);
-    free(url->user);
+    wipe(url->text);
+    wipe(url->login.password);
+    wipe(url->sentinel_login.password);
+    free(url->login.user);
+    free(url->sentinel_login.user);
+    release_host(&url->server);
+    for (size_t i = 0; i < url->sentinel_count; i++)
+        release_host(&url->sentinels[i]);
+    free(url->master);
     free(url->ca_file);
+    free(url->cert_file);
+    free(url->key_file);
     free(url->place);
     *url = (struct redis_url){0};
 }

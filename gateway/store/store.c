@@ -9,15 +9,6 @@
 
 #include "gateway/core/metrics.h"
 
-static const struct store_impl *const impls[] = {
-    &store_sqlite,
-    &store_redis,
-    &store_rediss,
-    &store_redis_unix,
-};
-
-enum { IMPL_COUNT = sizeof(impls) / sizeof(impls[0]) };
-
 static const char *const verbs[] = {
     [STORE_PING] = "ping",       [STORE_CLAIM] = "claim", [STORE_SETTLE] = "settle",
     [STORE_RELEASE] = "release", [STORE_HOLD] = "hold",
@@ -31,17 +22,27 @@ static const char *const answers[] = {
 };
 
 /* The URL stays out of the text: it may hold a password. */
+const struct store_impl *store_find(struct slice url, struct err *err)
+{
+    static const struct store_impl *const impls[] = {&store_sqlite, &store_redis};
+    struct slice scheme, rest;
+
+    bool colon = slice_cut(url, ':', &scheme, &rest);
+    for (size_t i = 0; colon && i < sizeof(impls) / sizeof(impls[0]); i++)
+        for (const char *const *known = impls[i]->schemes; *known; known++)
+            if (slice_eq(scheme, slice_from(*known)))
+                return impls[i];
+    err_set(err, "the store's URL: it begins with none of sqlite:, redis:, rediss:, redis+unix:, "
+                 "redis+sentinel:, rediss+sentinel:; write for example sqlite:wakegate.db");
+    return NULL;
+}
+
 bool store_open(struct slice url, int64_t window_ms, struct turn *turn, struct store **store,
                 struct err *err)
 {
-    struct slice scheme, rest;
-    bool colon = slice_cut(url, ':', &scheme, &rest);
+    const struct store_impl *impl = store_find(url, err);
 
-    for (size_t i = 0; colon && i < IMPL_COUNT; i++)
-        if (slice_eq(scheme, slice_from(impls[i]->scheme)))
-            return impls[i]->open(url, window_ms, turn, store, err);
-    return err_set(err, "the store's URL begins with none of %s:, %s:, %s:, %s:", impls[0]->scheme,
-                   impls[1]->scheme, impls[2]->scheme, impls[3]->scheme);
+    return impl && impl->open(url, window_ms, turn, store, err);
 }
 
 void store_close(struct store *store, void (*closed)(void *context), void *context)

@@ -10,6 +10,7 @@
 #include "gateway/core/buf.h"
 #include "gateway/net/tls.h"
 #include "gateway/store/redis_url.h"
+#include "gateway/store/store.h"
 
 enum { SHOWN_BYTES = 100 };
 
@@ -67,22 +68,20 @@ static bool check_redis(struct slice url, struct err *err)
 
     if (!redis_url_init(&parsed, url, err))
         return false;
-    bool fine = !parsed.ca_file || tls_check_ca_file(parsed.ca_file, err) ||
-                err_wrap(err, "the store's ca_file");
+    struct tls_files files = redis_url_files(&parsed);
+    bool fine = !parsed.tls || tls_check_files(&files, err) ||
+                err_wrap(err, "the store's TLS files, which must be PEM");
     redis_url_release(&parsed);
     return fine;
 }
 
 bool store_address_check(struct slice url, struct err *err)
 {
-    static const char *const schemes[] = {"redis:", "rediss:", "redis+unix:"};
+    const struct store_impl *impl = store_find(url, err);
 
-    if (slice_starts(url, SLICE("sqlite:")))
-        return check_sqlite(slice_from_at(url, strlen("sqlite:")), err);
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
-        if (slice_starts(url, slice_from(schemes[i])))
-            return check_redis(url, err);
-    return err_set(
-        err,
-        "the store's URL: it begins with none of sqlite:, redis:, rediss:, redis+unix:; " EXAMPLE);
+    if (!impl)
+        return false;
+    if (impl == &store_redis)
+        return check_redis(url, err);
+    return check_sqlite(slice_from_at(url, strlen("sqlite:")), err);
 }

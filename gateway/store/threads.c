@@ -155,7 +155,7 @@ int threads_compare(struct slice a, struct slice b)
 struct threads *threads_open(struct store *store, const struct threads_settings *settings,
                              struct turn *turn,
                              void (*appended)(void *context, struct slice thread,
-                                              const struct threads_entry *entry),
+                                              const struct threads_entry *entries, size_t count),
                              void *context, struct err *err)
 {
     const struct threads_impl *impl = store->impl->threads;

@@ -103,14 +103,14 @@ struct threads_settings {
     int64_t window_ms; /* as for store_open: of the claims that a take settles */
 };
 
-/* `appended` is called for every entry that any instance appends to any thread that this one
- * follows, in order, once. (One that was trimmed before it could be read is not told.) It may
- * follow, unfollow and submit. It works on the store's own Redis connection (and one more, to
- * follow) or SQLite file, and is closed before the store. */
+/* `appended` is given every entry that any instance appends to any thread that this one follows, in
+ * order, once; those that were read together come together. (One that was trimmed before it could
+ * be read is not told.) It may follow, unfollow and submit. It works on the store's own Redis
+ * connection (and one more, to follow) or SQLite file, and is closed before the store. */
 struct threads *threads_open(struct store *store, const struct threads_settings *settings,
                              struct turn *turn,
                              void (*appended)(void *context, struct slice thread,
-                                              const struct threads_entry *entry),
+                                              const struct threads_entry *entries, size_t count),
                              void *context, struct err *err);
 /* No operation may be running. `appended` is not called any more. `closed` comes later; may be
  * NULL. */

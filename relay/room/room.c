@@ -88,22 +88,34 @@ static void read_history(struct room *room)
     threads_submit(rooms_threads(room->rooms), &room->read, THREADS_READ, on_read);
 }
 
-void room_append(struct room *room, struct slice text)
+static struct socketio_packet *announce(json_t *envelope)
 {
-    json_t *envelope = add_entry(room, text);
+    json_t *list = json_pack("[O]", envelope);
+    struct socketio_packet *packet =
+        socketio_event("/", "run:event", &(struct socketio_arguments){.json = list});
 
-    if (envelope && room->members) {
-        json_t *list = json_pack("[O]", envelope);
-        struct socketio_packet *packet =
-            socketio_event("/", "run:event", &(struct socketio_arguments){.json = list});
-        for (struct member *next, *member = room->members; member; member = next) {
-            next = member->next;
-            socketio_send(member->client->socket, packet);
-        }
-        socketio_packet_drop(packet);
-        json_decref(list);
+    json_decref(list);
+    return packet;
+}
+
+void room_append(struct room *room, const struct threads_entry *entries, size_t count)
+{
+    struct socketio_packet **packets = mem_new(count * sizeof(struct socketio_packet *));
+    size_t made = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *envelope = add_entry(room, entries[i].text);
+        if (envelope && room->members)
+            packets[made++] = announce(envelope);
+        json_decref(envelope);
     }
-    json_decref(envelope);
+    /* Many clients do not fit into the processor's cache: each is gone to once. */
+    for (struct member *member = room->members; member; member = member->next)
+        for (size_t i = 0; i < made; i++)
+            socketio_send(member->client->socket, packets[i]);
+    for (size_t i = 0; i < made; i++)
+        socketio_packet_drop(packets[i]);
+    free(packets);
 }
 
 /* --- offers --- */

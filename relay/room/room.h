@@ -62,8 +62,8 @@ void room_free(struct room *room);
 void room_ask(struct room *room, struct client *client, struct socketio_ack *ack);
 void room_leave(struct member *member);
 
-/* The next entry of the followed history. */
-void room_append(struct room *room, struct slice text);
+/* The next entries of the followed history. */
+void room_append(struct room *room, const struct threads_entry *entries, size_t count);
 /* What this instance knows before the history says it. */
 void room_settle(struct room *room, struct slice interrupt, struct slice taker);
 

@@ -82,13 +82,14 @@ struct room *rooms_hold(struct rooms *rooms, struct slice thread)
     return room;
 }
 
-static void on_appended(void *context, struct slice thread, const struct threads_entry *entry)
+static void on_appended(void *context, struct slice thread, const struct threads_entry *entries,
+                        size_t count)
 {
     struct rooms *rooms = context;
     struct room *room = rooms_find(rooms, thread);
 
     if (room && room->live)
-        room_append(room, entry->text);
+        room_append(room, entries, count);
 }
 
 static void hold_threads(struct rooms *rooms, const struct rooms_settings *settings)

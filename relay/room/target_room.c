@@ -333,6 +333,7 @@ static struct target *room_open(struct settings *settings, const struct route_fa
 {
     static const char *const accepts[] = {"answered", "stored", NULL};
     unsigned mistakes = settings->report->mistake_count;
+    int64_t offer_ms = route->budget_ms + OFFER_MARGIN_MS;
     struct slice thread = read_thread(settings);
     enum accept accept = (enum accept)settings_choice(settings, "accept", accepts, ACCEPT_ANSWERED);
 
@@ -344,9 +345,11 @@ static struct target *room_open(struct settings *settings, const struct route_fa
         return NULL;
     struct room_target *room = mem_new(sizeof(*room));
     *room = (struct room_target){
-        .target = {.id = make_id(thread), .idempotent = accept == ACCEPT_STORED},
+        .target = {.id = make_id(thread),
+                   .idempotent = accept == ACCEPT_STORED,
+                   .hold_ms = offer_ms}, /* then nobody can take it any more */
         .accept = accept,
-        .offer_ms = route->budget_ms + OFFER_MARGIN_MS,
+        .offer_ms = offer_ms,
         .prompt = mem_text(route->prompt),
         .handle = mem_text(route->handle),
     };

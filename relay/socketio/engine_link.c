@@ -217,7 +217,19 @@ struct link *link_new(struct engine *engine)
     return link;
 }
 
-void link_taken(void *context, struct http_socket *socket, struct slice early)
+/* It is accepted all the same. */
+static void turn_away(struct link *link, struct slice head)
+{
+    int fd = http_socket_fd(link->socket);
+
+    if (head.len > 0)
+        send(fd, head.data, head.len, MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE);
+    say_goodbye(link, WEBSOCKET_NO_STATUS);
+    http_socket_close(link->socket);
+    link->socket = NULL;
+}
+
+void link_taken(void *context, struct http_socket *socket, struct slice head, struct slice early)
 {
     struct link *link = context;
 
@@ -226,14 +238,15 @@ void link_taken(void *context, struct http_socket *socket, struct slice early)
     if (!wanted ||
         !poll_set_add(&link->engine->sockets, http_socket_fd(socket), POLL_SET_READABLE, link)) {
         if (socket)
-            say_goodbye(link, WEBSOCKET_NO_STATUS);
-        if (socket)
-            http_socket_close(socket);
-        link->socket = NULL;
+            turn_away(link, head);
         fail(link, "transport close", WEBSOCKET_NO_STATUS);
         free_link(link);
         return;
     }
-    session_stir(link->session);
+    if (head.len > 0)
+        queue_add_head(&link->out, head);
+    write_out(link);
+    if (link->session)
+        session_stir(link->session);
     take_in(link, early);
 }

@@ -14,7 +14,7 @@
 struct link {
     struct engine *engine;
     struct engine_session *session; /* NULL: closed */
-    struct http_socket *socket;     /* NULL: the 101 is not out yet, or closed */
+    struct http_socket *socket;     /* NULL: not taken over yet, or closed */
     struct websocket_reader reader;
     struct queue out;
     struct link *next_closed;
@@ -25,7 +25,7 @@ struct link {
 /* Whoever makes one sets `session`, and the session's `link` or `probe`, and sees to it that
  * link_taken is called once, with the link as `context`: see http_upgrade. */
 struct link *link_new(struct engine *engine);
-void link_taken(void *context, struct http_socket *socket, struct slice early);
+void link_taken(void *context, struct http_socket *socket, struct slice head, struct slice early);
 
 /* Sends one packet or frame past the session; takes the reference. */
 void link_send(struct link *link, struct engine_message *message);

@@ -33,18 +33,23 @@ static size_t weight(const struct engine_message *message)
 
 /* ---- messages ---- */
 
-static struct engine_message *new_message(enum websocket_opcode opcode, struct slice prefix,
-                                          struct slice bytes)
+static struct engine_message *new_message(size_t head_len, size_t len)
+{
+    struct engine_message *message = mem_grow(NULL, sizeof(*message) + len);
+
+    *message =
+        (struct engine_message){.holders = 1, .head_len = (unsigned char)head_len, .len = len};
+    return message;
+}
+
+static struct engine_message *new_frame(enum websocket_opcode opcode, struct slice prefix,
+                                        struct slice bytes)
 {
     unsigned char head[WEBSOCKET_HEAD_MAX];
     size_t head_len = websocket_head(head, opcode, prefix.len + bytes.len);
-    size_t len = head_len + prefix.len + bytes.len;
-    struct engine_message *message = mem_grow(NULL, sizeof(*message) + len);
+    struct engine_message *message = new_message(head_len, head_len + prefix.len + bytes.len);
 
-    *message = (struct engine_message){.holders = 1,
-                                       .binary = opcode == WEBSOCKET_BINARY,
-                                       .head_len = (unsigned char)head_len,
-                                       .len = len};
+    message->binary = opcode == WEBSOCKET_BINARY;
     memcpy(message->frame, head, head_len);
     if (prefix.len > 0)
         memcpy(message->frame + head_len, prefix.data, prefix.len);
@@ -57,12 +62,12 @@ struct engine_message *engine_message_packet(enum engine_packet_type type, struc
 {
     const char digit = (char)('0' + type);
 
-    return new_message(WEBSOCKET_TEXT, (struct slice){.data = &digit, .len = 1}, text);
+    return new_frame(WEBSOCKET_TEXT, (struct slice){.data = &digit, .len = 1}, text);
 }
 
 struct engine_message *engine_message_frame(enum websocket_opcode opcode, struct slice payload)
 {
-    return new_message(opcode, (struct slice){0}, payload);
+    return new_frame(opcode, (struct slice){0}, payload);
 }
 
 struct engine_message *engine_message_new(struct slice bytes, bool binary)
@@ -98,6 +103,20 @@ void queue_add(struct queue *queue, struct engine_message *message)
         queue->first = one;
     queue->last = one;
     queue->bytes += weight(message);
+}
+
+void queue_add_head(struct queue *queue, struct slice bytes)
+{
+    struct queued *one = mem_new(sizeof(*one));
+
+    assert(queue->sent == 0 && bytes.len > 0);
+    one->message = new_message(0, bytes.len);
+    memcpy(one->message->frame, bytes.data, bytes.len);
+    one->next = queue->first;
+    queue->first = one;
+    if (!queue->last)
+        queue->last = one;
+    queue->bytes += weight(one->message);
 }
 
 void queue_append(struct queue *queue, struct queue *more)

@@ -23,7 +23,9 @@ struct queue {
 };
 
 void queue_add(struct queue *queue, struct engine_message *message); /* holds it */
-void queue_append(struct queue *queue, struct queue *more);          /* empties `more` */
+/* Bytes that are no packet, before all others; nothing may be sent yet. */
+void queue_add_head(struct queue *queue, struct slice bytes);
+void queue_append(struct queue *queue, struct queue *more); /* empties `more` */
 void queue_clear(struct queue *queue);
 
 enum queue_written { QUEUE_ALL, QUEUE_PART, QUEUE_FAILED };

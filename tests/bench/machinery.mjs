@@ -28,8 +28,9 @@ export class Process {
   constructor(words, env = {}) {
     this.name = words.map(word => path.basename(word)).join(' ')
     this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })
-    this.over = once(this.child, 'exit')
-    process.on('exit', () => this.child.exitCode ?? this.child.kill())
+    const kill = () => this.child.exitCode ?? this.child.kill()
+    process.on('exit', kill)
+    this.over = once(this.child, 'exit').finally(() => process.off('exit', kill))
     this.lines = readline.createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
 

@@ -104,7 +104,7 @@ async function measureAll() {
   const measured = Object.fromEntries(Object.keys(servers).map(name => [name, []]))
   for (let round = 0; round < rounds; round++)
     for (const [name, server] of Object.entries(servers)) measured[name].push(await measure(server))
-  return Object.fromEntries(Object.entries(measured).map(([name, each]) => [name, medians(each)]))
+  return measured
 }
 
 // ---- wakes beside them
@@ -119,20 +119,23 @@ async function takeIn(running, url) {
   return { perSecond: (answers * 1000) / ms, cpuUs: ((running.busy() - before) * 1000) / answers }
 }
 
-/** On one process, in turns: without clients, and beside all of them idle. */
+/** On one process: without clients, and beside all of them idle. What the process remembers grows
+ * with every wake, so now the one comes first and now the other. */
 async function measureIntake() {
   const { process: running, url } = await gateway()
   const alone = []
   const beside = []
-  await takeIn(running, url)
-  for (let round = 0; round < rounds; round++) {
-    alone.push(await takeIn(running, url))
+  const takeAlone = async () => alone.push(await takeIn(running, url))
+  const takeBeside = async () => {
     const { crowd } = await gather(thread, url, clients)
     await pause(settleMs)
     beside.push(await takeIn(running, url))
     await crowd.leave()
     await pause(settleMs)
   }
+  await takeIn(running, url)
+  for (let round = 0; round < rounds; round++)
+    for (const take of round % 2 ? [takeBeside, takeAlone] : [takeAlone, takeBeside]) await take()
   await running.end('SIGTERM')
   const ratio = median(beside.map((one, round) => one.perSecond / alone[round].perSecond))
   return { alone: medians(alone), beside: medians(beside), ratio }
@@ -142,15 +145,18 @@ async function measureIntake() {
 
 const noise = 0.05 // two runs of the same thing differ by more
 
-function judge(results, intake) {
-  const { ws, 'ws, same words': talking, 'wakegate, WebSocket': bare, 'wakegate, Socket.IO': room, 'wakegate serve': whole } = results
+/** Ratios are made within a round, in which the machine was the same for both. */
+function judge(measured, intake) {
+  const [bare, room, whole] = ['wakegate, WebSocket', 'wakegate, Socket.IO', 'wakegate serve']
+  const [ws, talking] = ['ws', 'ws, same words']
+  const ratio = (key, of, to) => median(measured[of].map((one, round) => one[key] / measured[to][round][key]))
   const most = (goal, value, limit, cpu) => ({ goal, limit: `at most ${limit}`, value, met: value <= limit, cpu })
   const least = (goal, value, limit, cpu) => ({ goal, limit: `at least ${limit}`, value, met: value >= limit, cpu })
   return [
-    most('bytes of user memory for each idle client, wakegate serve', whole.bytesPerClient, 2048),
-    least('connects per second, WebSocket, of those of ws', bare.perSecond / ws.perSecond, 3, ws.connectCpuUs / bare.connectCpuUs),
-    least('connects per second, Socket.IO, of those of ws with the same words', room.perSecond / talking.perSecond, 3, talking.connectCpuUs / room.connectCpuUs),
-    most('last receipt of one envelope, Socket.IO, of that of ws', room.lastMs / ws.lastMs, 0.75, room.toldCpuUs / ws.toldCpuUs),
+    most('bytes of user memory for each idle client, wakegate serve', median(measured[whole].map(one => one.bytesPerClient)), 2048),
+    least('connects per second, WebSocket, of those of ws', ratio('perSecond', bare, ws), 3, ratio('connectCpuUs', ws, bare)),
+    least('connects per second, Socket.IO, of those of ws with the same words', ratio('perSecond', room, talking), 3, ratio('connectCpuUs', talking, room)),
+    most('last receipt of one envelope, Socket.IO, of that of ws', ratio('lastMs', room, ws), 0.75, ratio('toldCpuUs', room, ws)),
     least('wakes per second beside idle clients, of those without', intake.ratio, 1 - noise, intake.alone.cpuUs / intake.beside.cpuUs)
   ]
 }
@@ -184,11 +190,12 @@ const about = { clients, rounds, machine: machine(), node: process.version, ws: 
 const limited = clients < Number(options.clients) ? ` (there are no more than ${descriptors()} descriptors)` : ''
 console.log(`${clients} idle clients${limited}, ${rounds} rounds, medians`)
 console.log(`Node.js ${about.node}, ws ${about.ws}, socket.io ${about['socket.io']}; ${about.machine}\n`)
-const results = await measureAll()
+const measured = await measureAll()
+const results = Object.fromEntries(Object.entries(measured).map(([name, each]) => [name, medians(each)]))
 console.log(table(figures(results)) + '\n')
 const intake = await measureIntake()
 console.log(table(intakeFigures(intake)) + '\n')
-const goals = judge(results, intake)
+const goals = judge(measured, intake)
 for (const { goal, limit, value, met, cpu } of goals)
   console.log(`${met ? 'met    ' : 'not met'}  ${goal}, ${limit}: ${value.toFixed(value < 100 ? 2 : 0)}${cpu ? ` (by cpu: ${cpu.toFixed(2)})` : ''}`)
 const json = JSON.stringify({ ...about, results, intake, goals })

@@ -73,6 +73,7 @@ static void test_taken_over(void **state)
     rig_turns(rig, 20);
     assert_int_equal(connections(), 1);
     assert_int_equal(rig->early.len, 0);
+    assert_int_equal(rig->unsent_heads, !client.tls); /* behind TLS nobody knows what has come */
     assert_talks(&client, rig->taken[0]);
     if (!client.tls) /* else there is no TCP behind it */
         assert_int_equal(
@@ -96,6 +97,7 @@ static void test_early_bytes(void **state)
     assert_upgraded(&client);
     assert_true(say(&client, "late"));
     assert_string_equal(buf_text(&rig->early), "early");
+    assert_int_equal(rig->unsent_heads, 0);
     RIG_WAIT(rig, (len = recv(http_socket_fd(rig->taken[0]), bytes, 16, MSG_DONTWAIT)) >= 0);
     assert_int_equal(len, 4);
     assert_memory_equal(bytes, "late", 4);
@@ -114,6 +116,7 @@ static void test_on_a_kept_connection(void **state)
     assert_true(say(&client, "GET /get HTTP/1.1\r\nHost: x\r\n\r\n" HANDSHAKE));
     assert_hears(&client, 200, "hello");
     assert_upgraded(&client);
+    assert_int_equal(rig->unsent_heads, 0);
     assert_talks(&client, rig->taken[0]);
     http_socket_close(rig->taken[0]);
     hang_up(&client);

@@ -2,9 +2,10 @@
 // Two gateways on one Redis: one wake is one run whoever receives it, pacing and rests hold across
 // processes, and a Redis that is away means 503, never "duplicate" and never a run.
 import assert from 'node:assert/strict'
+import net from 'node:net'
 import { test } from 'node:test'
-import { answersTo, route, startGateway, trigger } from './gateway.mjs'
-import { startRedis } from './redis.mjs'
+import { answersTo, makeGateway, route, startGateway, trigger } from './gateway.mjs'
+import { freePort, startRedis } from './redis.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { until } from './until.mjs'
 import { newWake } from './wakes.mjs'
@@ -99,6 +100,38 @@ test('a killed gateway leaves its sent wake claimed: nobody fires it again', asy
   assert.equal(other.json.code, 'in_flight')
   assert.ok(Number(other.headers['retry-after']) > 0)
   assert.equal(runtime.requests.length, 1)
+})
+
+test('a gateway that starts takes nobody in before Redis answers, and so refuses no wake', async t => {
+  const redis = await startRedis(t)
+  const runtime = await startRuntime(t, 'poke')
+  const listen = `127.0.0.1:${await freePort()}`
+  const gateway = makeGateway(t, { listen, store: redis.url, routes: { relay: route('agentchat', trigger(runtime)) } })
+  const connected = () =>
+    new Promise(resolve => {
+      const socket = net.connect(listen.split(':')[1], '127.0.0.1', () => resolve(socket.destroy()))
+      socket.on('error', () => resolve(false))
+    })
+  gateway.url = `http://${listen}`
+  redis.freeze()
+  gateway.launch()
+  await until(connected, () => `it listens\n${gateway.everything()}`)
+  assert.equal(gateway.log('listening').length, 0)
+  const answer = gateway.wake('relay', 'agentchat', newWake())
+  redis.thaw()
+  assert.equal((await answer).json.status, 'relayed')
+  assert.equal(runtime.runs.length, 1)
+})
+
+test('a gateway that starts without Redis says so, and works when Redis comes', async t => {
+  const redis = await startRedis(t)
+  const runtime = await startRuntime(t, 'poke')
+  redis.freeze()
+  const gateway = await startGateway(t, { store: redis.url, routes: { relay: route('agentchat', trigger(runtime)) } }, { ready: false })
+  assert.equal((await gateway.get('/livez')).status, 200)
+  assert.equal((await gateway.get('/readyz')).json.status, 'store_unavailable')
+  redis.thaw()
+  await answersTo(() => gateway.wake('relay', 'agentchat', newWake()), 200)
 })
 
 test('Redis away: store_unavailable and no run; back again: as if nothing had been', async t => {

@@ -10,7 +10,8 @@ import { run, scratch } from './gateway.mjs'
 
 const root = new URL('../../', import.meta.url)
 const read = name => JSON.parse(fs.readFileSync(new URL(name, root), 'utf8'))
-const examples = fs.readdirSync(new URL('deploy/examples/', root)).filter(name => name.endsWith('.json'))
+const examples = fs.readdirSync(new URL('deploy/examples/', root)).filter(name => name.endsWith('.json')).map(name => `examples/${name}`)
+examples.push('package/wakegate.json')
 const cases = read('tests/unit/data/bad-configs.json')
 
 const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false })
@@ -38,12 +39,12 @@ function withSecrets(value, directory, env) {
 
 for (const name of examples) {
   test(`the example ${name} is fine, for the schema and for check`, async t => {
-    const example = read(`deploy/examples/${name}`)
+    const example = read(`deploy/${name}`)
     const { good, errors } = accepts(example)
     assert.ok(good, errors)
     const directory = scratch(t)
     const env = {}
-    const file = path.join(directory, name)
+    const file = path.join(directory, path.basename(name))
     fs.writeFileSync(file, JSON.stringify(withSecrets(example, directory, env)))
     const { code, out, err } = await run(['check', '--config', file], { env, cwd: directory })
     assert.equal(code, 0, out + err)

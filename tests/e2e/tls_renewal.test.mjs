@@ -185,7 +185,7 @@ async function visit(total, width, one) {
 
 test('handshakes by the thousand, done, given up and never begun: gauges, descriptors and memory are back', async t => {
   const runtime = await startRuntime(t, 'poke')
-  const gateway = await startTlsGateway(t, { log_level: 'info', routes: relayTo(runtime) }, release ? { program: release } : {})
+  const gateway = await startTlsGateway(t, { log_level: 'info', routes: relayTo(runtime) }, release ? { binary: release } : {})
   const { port } = new URL(gateway.url)
   const knock = bytes => new Promise(resolve => {
     const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.destroy()))
@@ -216,7 +216,7 @@ test('handshakes by the thousand, done, given up and never begun: gauges, descri
 
 test('idle connections by the hundred: wakes go on, and each takes little memory', async t => {
   const runtime = await startRuntime(t, 'hermes')
-  const gateway = await startTlsGateway(t, { connections_per_address: 2000, routes: relayTo(runtime) }, release ? { program: release } : {})
+  const gateway = await startTlsGateway(t, { connections_per_address: 2000, routes: relayTo(runtime) }, release ? { binary: release } : {})
   const peers = []
   const dial = async () => peers.push(await connect(gateway))
   await visit(50, 10, dial)

@@ -18,7 +18,8 @@ static void rig_answer(struct exchange *exchange, unsigned status, struct slice 
     exchange_answer(exchange, &answer);
 }
 
-static void rig_on_taken(void *context, struct http_socket *socket, struct slice early)
+static void rig_on_taken(void *context, struct http_socket *socket, struct slice head,
+                         struct slice early)
 {
     struct rig *rig = context;
 
@@ -28,6 +29,9 @@ static void rig_on_taken(void *context, struct http_socket *socket, struct slice
     }
     assert_true(rig->taken_count < TAKEN_MOST);
     rig->taken[rig->taken_count++] = socket;
+    if (head.len > 0)
+        assert_int_equal(send(http_socket_fd(socket), head.data, head.len, MSG_NOSIGNAL), head.len);
+    rig->unsent_heads += head.len > 0;
     buf_append(&rig->early, early);
 }
 

@@ -38,7 +38,7 @@ struct rig {
     size_t parked_count;
     struct http_socket *taken[TAKEN_MOST];
     struct buf early; /* of all that were taken */
-    unsigned taken_count, lost, gone;
+    unsigned taken_count, unsent_heads, lost, gone;
 };
 
 struct client {

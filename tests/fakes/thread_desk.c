@@ -183,7 +183,7 @@ static const struct threads_impl desk_impl = {
 
 void desk_open(struct thread_desk *desk, struct turn *turn)
 {
-    *desk = (struct thread_desk){.impl = {.scheme = "desk", .threads = &desk_impl}, .turn = turn};
+    *desk = (struct thread_desk){.impl = {.threads = &desk_impl}, .turn = turn};
     desk->store.impl = &desk->impl;
 }
 

@@ -10,6 +10,7 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/config.h"
+#include "gateway/core/metrics.h"
 
 enum { LINES = 64 };
 
@@ -179,6 +180,37 @@ static void has_defaults(void **state)
     assert_int_equal(route->on_test, ON_TEST_RELAY);
     assert_int_equal(route->destinations.count, 1);
     unload(&loaded);
+}
+
+/* When it is unclear whether a client took a wake, the thread rests for as long as an offer can
+ * last; a trigger rests for minutes. */
+static void holds_for(const char *target, int64_t hold_ms)
+{
+    static char *const no_variables[] = {NULL};
+    struct loaded loaded;
+    char json[1024];
+
+    snprintf(json, sizeof(json),
+             "{\"budget\": \"5s\", \"rooms\": {\"anonymous\": {\"threads\": [\"a\"]}}, \"routes\": "
+             "{\"r\": {\"dialect\": \"agentchat\", \"handle\": \"@x\", \"secrets\": "
+             "[{\"literal\": \"0123456789abcdef0123456789abcdef\"}], \"target\": %s}}}",
+             target);
+    load(&loaded, json, no_variables);
+    if (loaded.report.mistake_count > 0)
+        fail_msg("%s", buf_text(&loaded.report.mistakes));
+    assert_int_equal(loaded.config->routes[0]->destinations.child[0]->leaves[0].target->hold_ms,
+                     hold_ms);
+    unload(&loaded);
+}
+
+static void targets_hold_for_a_time_of_their_kind(void **state)
+{
+    (void)state;
+    holds_for("{\"room\": {\"thread\": \"a\"}}", 7000);
+    holds_for("{\"room\": {\"thread\": \"a\", \"hold\": \"1m\"}}", 60000);
+    holds_for("{\"trigger\": {\"dialect\": \"poke\", \"url\": \"https://example.com/\", "
+              "\"token\": {\"literal\": \"0123456789\"}}}",
+              240000);
 }
 
 static void variables_become_what_the_file_would_say(void **state)
@@ -391,11 +423,19 @@ static int set_variables(void **state)
     return 0;
 }
 
+static int forget_metrics(void **state)
+{
+    (void)state;
+    metrics_free();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(has_defaults),
+        cmocka_unit_test(targets_hold_for_a_time_of_their_kind),
         cmocka_unit_test(variables_become_what_the_file_would_say),
         cmocka_unit_test(finds_routes_by_name),
         cmocka_unit_test(tells_each_shared_secret_once),
@@ -404,5 +444,5 @@ int main(void)
         cmocka_unit_test(says_what_needs_a_restart),
         cmocka_unit_test(check_tells_everything_and_sums_up),
     };
-    return cmocka_run_group_tests(tests, set_variables, NULL);
+    return cmocka_run_group_tests(tests, set_variables, forget_metrics);
 }

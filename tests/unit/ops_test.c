@@ -23,7 +23,7 @@ struct bench {
     struct turn turn;
     struct ops ops;
     struct store_op *asked; /* waits for its answer */
-    unsigned pings;
+    unsigned pings, told;
     bool closed;
     struct asker askers[ASKERS];
 };
@@ -50,7 +50,7 @@ static void submit(struct store *store, struct store_op *op)
     bench->pings++;
 }
 
-static const struct store_impl fake_impl = {.scheme = "fake", .submit = submit};
+static const struct store_impl fake_impl = {.submit = submit};
 
 static void on_tick(uv_timer_t *timer)
 {
@@ -232,6 +232,60 @@ static void test_close_waits_for_the_ping(void **state)
     assert_true(bench->closed);
 }
 
+static void on_store_answered(void *owner)
+{
+    ((struct bench *)owner)->told++;
+}
+
+static void await_ping(struct bench *bench)
+{
+    while (!bench->asked)
+        uv_run(&bench->loop, UV_RUN_ONCE);
+}
+
+static void test_first_answer(void **state)
+{
+    struct bench *bench = *state;
+
+    ops_await_store(&bench->ops, on_store_answered, bench);
+    for (unsigned i = 1; i <= 3; i++) {
+        await_ping(bench);
+        assert_int_equal(bench->pings, i);
+        answer_ping(bench, STORE_DOWN, "not yet");
+    }
+    assert_int_equal(bench->told, 0);
+    await_ping(bench);
+    answer_ping(bench, STORE_OK, "");
+    assert_int_equal(bench->told, 1);
+    for (int i = 0; i < 10; i++) /* longer than it takes to ask again */
+        uv_run(&bench->loop, UV_RUN_ONCE);
+    assert_int_equal(bench->pings, 4);
+    assert_int_equal(bench->told, 1);
+}
+
+static void test_no_first_answer(void **state)
+{
+    struct bench *bench = *state;
+
+    ops_await_store(&bench->ops, on_store_answered, bench);
+    while (bench->told == 0)
+        uv_run(&bench->loop, UV_RUN_ONCE);
+    assert_int_equal(bench->pings, 1); /* and still the only one */
+    answer_ping(bench, STORE_OK, "");
+    assert_int_equal(bench->told, 1);
+}
+
+static void test_closed_before_the_first_answer(void **state)
+{
+    struct bench *bench = *state;
+
+    ops_await_store(&bench->ops, on_store_answered, bench);
+    ops_close(&bench->ops, on_closed, bench);
+    answer_ping(bench, STORE_OK, "");
+    assert_true(bench->closed);
+    assert_int_equal(bench->told, 0);
+}
+
 static void test_metrics(void **state)
 {
     struct bench *bench = *state;
@@ -276,6 +330,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_draining, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_close_waits_for_the_ping, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_first_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_first_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_closed_before_the_first_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_metrics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_meter, set_up, tear_down),
     };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands and answers of the scripts, and what errors mean. What the scripts do is tested on a
- * server, with every other store. */
+/* The commands and answers of the scripts, and what they need of a server. What they do is tested
+ * on one, with every other store. */
 #include "tests/check.h"
 
 #include <string.h>
 
-#include "gateway/store/redis_fault.h"
-#include "gateway/store/redis_greeting.h"
+#include "gateway/store/redis_script.h"
 
 static void expect_words(const struct redis_command *command, const char *const *words)
 {
@@ -119,65 +118,64 @@ static void test_answers(void **state)
     assert_int_equal(ping.answer, STORE_OK);
 }
 
-static void expect_fault(const char *words, bool secret, const char *why, struct redis_fault fault)
-{
-    struct err err = {0};
-    struct redis_fault read = redis_fault_read(slice_from(words), secret, &err);
+/* --- what the scripts ask of the server --- */
 
-    assert_string_equal(err.text, why);
-    assert_int_equal(read.no_script, fault.no_script);
-    assert_int_equal(read.wrong_node, fault.wrong_node);
-    assert_int_equal(read.lasting, fault.lasting);
+static bool is_word(char c)
+{
+    return (c >= 'A' && c <= 'Z') || c == '~';
 }
 
-static void test_faults(void **state)
+/* The next word in single quotes that is in upper case: a command or an option of one. */
+static bool next_word(struct slice *text, struct slice *word)
 {
-    (void)state;
-    expect_fault("LOADING Redis is loading", false,
-                 "the server does not do it (LOADING Redis is loading)", (struct redis_fault){0});
-    expect_fault("READONLY no", false, "the server is a read-only replica (READONLY no)",
-                 (struct redis_fault){.wrong_node = true});
-    expect_fault("MASTERDOWN no", false,
-                 "the server is a replica without its master (MASTERDOWN no)",
-                 (struct redis_fault){.wrong_node = true});
-    expect_fault("ERR Error running script (call to f_12): @user_script:9: -READONLY no", false,
-                 "the server is a read-only replica (READONLY no)",
-                 (struct redis_fault){.wrong_node = true});
-    expect_fault(
-        "ERR Error running script (call to f_12): @user_script:9: odd", false,
-        "the server refuses (ERR Error running script (call to f_12): @user_script:9: odd)",
-        (struct redis_fault){.lasting = true});
-    expect_fault("NOSCRIPT No matching script.", false,
-                 "the script is gone (NOSCRIPT No matching script.)",
-                 (struct redis_fault){.no_script = true});
-    expect_fault("MOVED 3999 127.0.0.1:6381", false,
-                 "Redis Cluster is not supported (MOVED 3999 127.0.0.1:6381)",
-                 (struct redis_fault){.lasting = true});
-    expect_fault("ERR unknown command 'AUTH', with args beginning with: 'sesame'", true,
-                 "the server refuses (ERR)", (struct redis_fault){.lasting = true});
-    expect_fault("", false, "the server does not do it ()", (struct redis_fault){0});
+    struct slice before;
+
+    while (slice_cut(*text, '\'', &before, text)) {
+        struct slice rest;
+        if (!slice_cut(*text, '\'', word, &rest))
+            return false;
+        size_t len = 0;
+        while (len < word->len && is_word(word->data[len]))
+            len++;
+        *text = rest;
+        if (len > 1 && len == word->len)
+            return true;
+    }
+    return false;
 }
 
-static void test_greeting(void **state)
+/* Commands and options, with the version of Redis that brought them (redis.io/commands). */
+static void test_nothing_newer(void **state)
 {
-    struct redis_url bare = {0}, full = {.password = "p", .db = 2};
-    char sha[REDIS_SHA_SIZE];
+    static const struct {
+        const char *word;
+        unsigned since; /* major and minor version, as 100 * major + minor */
+    } known[] = {
+        {"TIME", 206},    {"GET", 100},
+        {"SET", 100},     {"PX", 206},
+        {"KEEPTTL", 600}, {"DEL", 100},
+        {"PEXPIRE", 206}, {"PTTL", 206},
+        {"EXISTS", 100},  {"XADD", 500},
+        {"XTRIM", 500},   {"MAXLEN", 500},
+        {"XREAD", 500},   {"COUNT", 500},
+        {"STREAMS", 500}, {"XREVRANGE", 500},
+        {"HSET", 200},    {"HGET", 200},
+        {"HMGET", 200},   {"HGETALL", 200},
+        {"HDEL", 200},    {"MINID", 602} /* under pcall: left out where it is unknown */,
+    };
 
     (void)state;
-    assert_int_equal(redis_greeting_from(&bare, GREET_AUTH), GREET_SCRIPTS + STORE_CLAIM);
-    assert_int_equal(redis_greeting_from(&full, GREET_AUTH), GREET_AUTH);
-    assert_int_equal(redis_greeting_from(&full, GREET_AUTH + 1), GREET_SELECT);
-    assert_int_equal(redis_greeting_from(&bare, GREET_PROBE + 1), GREET_DONE);
-    assert_true(redis_greeting_sha(SLICE("0123456789012345678901234567890123456789"), sha));
-    assert_false(redis_greeting_sha(SLICE("012345678901234567890123456789012345678"), sha));
-    assert_false(redis_greeting_sha(SLICE("012345678901234567890123456789012345678 "), sha));
-    assert_true(slice_eq(
-        redis_greeting_policy(SLICE("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n")),
-        SLICE("noeviction")));
-    assert_true(slice_eq(redis_greeting_policy(SLICE("maxmemory_policy:allkeys-lru")),
-                         SLICE("allkeys-lru")));
-    assert_int_equal(redis_greeting_policy(SLICE("# Memory\r\n")).len, 0);
-    assert_int_equal(redis_greeting_policy((struct slice){0}).len, 0);
+    for (int script = 0; script < REDIS_SCRIPTS; script++) {
+        struct slice text = slice_from(redis_script_text(script)), word;
+        while (next_word(&text, &word)) {
+            unsigned since = 0;
+            for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+                if (slice_eq(word, slice_from(known[i].word)))
+                    since = known[i].since;
+            if (since == 0 || (since > 600 && !slice_eq(word, SLICE("MINID"))))
+                fail_msg("script %d: since when has Redis had %.*s?", script, SLICE_ARG(word));
+        }
+    }
 }
 
 int main(void)
@@ -185,8 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_greeting),
+        cmocka_unit_test(test_nothing_newer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

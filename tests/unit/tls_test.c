@@ -112,6 +112,7 @@ static void test_a_client_that_verifies(void **state)
                   "XX"
                   "XX";
     int fd = mkstemp(file);
+    const struct tls_files files = {.ca_file = file};
 
     (void)state;
     assert_int_equal(write(fd, pem.data, pem.len), pem.len);
@@ -119,14 +120,14 @@ static void test_a_client_that_verifies(void **state)
     struct certificate *own = certificate_new(buf_slice(&pem), buf_slice(&pem), false, &err);
     assert_non_null(own);
     struct scene scene = {.server = tls_server_new(own),
-                          .client = tls_client_new("localhost", file, &err)};
+                          .client = tls_client_new("localhost", &files, &err)};
     shake(&scene, 1000);
     certificate_drop(own); /* the session keeps what it needs */
     assert_says(scene.client, scene.server, SLICE("a question"));
     end(&scene);
 
     scene = (struct scene){.server = tls_server_new(certificate),
-                           .client = tls_client_new("localhost", file, &err)};
+                           .client = tls_client_new("localhost", &files, &err)};
     tls_shake(scene.client, &err);
     carry(scene.client, scene.server, 1000, &err);
     assert_int_equal(carry(scene.server, scene.client, 100000, &err), TLS_FAILED);

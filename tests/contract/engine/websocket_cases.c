@@ -20,6 +20,7 @@ static void test_handshake(void **state)
     (void)state;
     assert_true(hear(&client, &reply));
     assert_int_equal(reply.status, 101);
+    assert_true(client.in.len > 0); /* the first packet came along with it */
     struct slice packet = ws_hear(&client, WEBSOCKET_TEXT);
     snprintf(sid, sizeof(sid), "%.20s", packet.data + strlen("0{\"sid\":\""));
     snprintf(expected, sizeof(expected),

@@ -28,9 +28,14 @@ static void on_closed(void *context)
 
 void rig_open(struct rig *rig, const char *url)
 {
+    uv_loop_init(&rig->loop);
+    rig_open_on(rig, url);
+}
+
+void rig_open_on(struct rig *rig, const char *url)
+{
     struct err err = {0};
 
-    uv_loop_init(&rig->loop);
     turn_open(&rig->turn, &rig->loop);
     uv_timer_init(&rig->loop, &rig->tick);
     uv_timer_start(&rig->tick, on_tick, TICK_MS, TICK_MS);
@@ -100,12 +105,12 @@ void rig_run(struct question *question,
     rig_finish(question->rig, question);
 }
 
-static void turn_until(struct rig *rig, const char *text)
+static void turn_until(struct rig *rig, const char *key, const char *text)
 {
     uint64_t begin = uv_hrtime();
 
     for (;;) {
-        struct store_op ping = rig_ask(rig, NULL);
+        struct store_op ping = rig_ask(rig, key);
         if (!text && ping.answer == STORE_OK)
             return;
         if (text && ping.answer != STORE_OK && strstr(ping.err.text, text))
@@ -119,12 +124,17 @@ static void turn_until(struct rig *rig, const char *text)
 
 void rig_until_up(struct rig *rig)
 {
-    turn_until(rig, NULL);
+    turn_until(rig, NULL, NULL);
 }
 
 void rig_until_down(struct rig *rig, const char *text)
 {
-    turn_until(rig, text);
+    turn_until(rig, NULL, text);
+}
+
+void rig_until_down_at(struct rig *rig, const char *key, const char *text)
+{
+    turn_until(rig, key, text);
 }
 
 void rig_begin(struct server *server, struct rig *rig, const char *const *args)

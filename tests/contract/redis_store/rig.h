@@ -12,7 +12,7 @@
 
 #include "gateway/store/store.h"
 
-enum { SERVER_ARGS = 24, PATH_SIZE = 96, URL_SIZE = 256, PATIENCE_MS = 20 * 1000 };
+enum { SERVER_ARGS = 32, PATH_SIZE = 96, URL_SIZE = 256, PATIENCE_MS = 20 * 1000 };
 
 extern char directory[64]; /* of this run; removed at its end */
 
@@ -31,6 +31,8 @@ void server_init(struct server *server, const char *name);
 void server_start(struct server *server, const char *const *args);
 void server_signal(struct server *server, int signal);
 void server_stop(struct server *server); /* at once, unsaved */
+/* A connection of the test's own; -1: there is no server. */
+int server_dial(const struct server *server);
 /* Sends one command and waits for the first bytes of its answer, which stay until the next call. */
 const char *server_do(struct server *server, const char *command);
 
@@ -49,6 +51,7 @@ struct question {
 };
 
 void rig_open(struct rig *rig, const char *url);
+void rig_open_on(struct rig *rig, const char *url); /* rig->loop is there */
 void rig_close(struct rig *rig);
 void rig_turn(struct rig *rig);
 
@@ -64,6 +67,7 @@ void rig_run(struct question *question,
 /* Pings until the answer is OK, or is not and has `text` in its reason. */
 void rig_until_up(struct rig *rig);
 void rig_until_down(struct rig *rig, const char *text);
+void rig_until_down_at(struct rig *rig, const char *key, const char *text); /* claims, no pings */
 
 /* A server and a store that is up. */
 void rig_begin(struct server *server, struct rig *rig, const char *const *args);
@@ -71,7 +75,9 @@ void rig_end(struct server *server, struct rig *rig);
 
 void rig_expect_failed(const struct store_op *op, enum store_answer answer, const char *text);
 
-extern const struct CMUnitTest fault_cases[], record_cases[], tls_cases[];
-extern const size_t fault_case_count, record_case_count, tls_case_count;
+extern const struct CMUnitTest fault_cases[], record_cases[], sentinel_cases[], tls_cases[],
+    words_cases[];
+extern const size_t fault_case_count, record_case_count, sentinel_case_count, tls_case_count,
+    words_case_count;
 
 #endif

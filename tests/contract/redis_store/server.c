@@ -60,7 +60,7 @@ void server_init(struct server *server, const char *name)
     snprintf(server->url, sizeof(server->url), "redis+unix://%s", server->socket);
 }
 
-static int dial(const struct server *server)
+int server_dial(const struct server *server)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -106,7 +106,7 @@ void server_start(struct server *server, const char *const *args)
             server->pid = last.pid = 0;
             fail_msg("the redis-server of this test ended by itself");
         }
-        fd = dial(server);
+        fd = server_dial(server);
         if (fd >= 0)
             close(fd);
     }
@@ -131,7 +131,7 @@ void server_stop(struct server *server)
 const char *server_do(struct server *server, const char *command)
 {
     static char answer[4096];
-    int fd = dial(server);
+    int fd = server_dial(server);
 
     assert_true(fd >= 0);
     assert_true(dprintf(fd, "%s\r\n", command) > 0);

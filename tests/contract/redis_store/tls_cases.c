@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gateway/core/buf.h"
+#include "gateway/store/store_address.h"
 
 enum { ARGS = 24 };
 
@@ -59,9 +60,10 @@ static void make_certificate(const char *names)
             "-extfile server.ext -out server.pem");
 }
 
-static void begin(struct server *server, const char *names)
+/* `clients`: "no", or "yes" for a server that wants their certificates, signed by "good". */
+static void begin_for(struct server *server, const char *names, const char *clients)
 {
-    char port[16], certificate[PATH_SIZE], key[PATH_SIZE];
+    char port[16], certificate[PATH_SIZE], key[PATH_SIZE], authority[PATH_SIZE];
     const char *const args[] = {"--tls-port",
                                 port,
                                 "--tls-cert-file",
@@ -69,7 +71,9 @@ static void begin(struct server *server, const char *names)
                                 "--tls-key-file",
                                 key,
                                 "--tls-auth-clients",
-                                "no",
+                                clients,
+                                "--tls-ca-cert-file",
+                                authority,
                                 NULL};
 
     make_authorities();
@@ -79,7 +83,13 @@ static void begin(struct server *server, const char *names)
     snprintf(port, sizeof(port), "%u", server->tls_port);
     snprintf(certificate, sizeof(certificate), "%s/server.pem", directory);
     snprintf(key, sizeof(key), "%s/server.key", directory);
+    snprintf(authority, sizeof(authority), "%s/good.pem", directory);
     server_start(server, args);
+}
+
+static void begin(struct server *server, const char *names)
+{
+    begin_for(server, names, "no");
 }
 
 static void open_at(struct rig *rig, const struct server *server, const char *host,
@@ -170,18 +180,95 @@ static void plain_where_tls_is_wanted(void **state)
 static void certificates_that_cannot_be_read(void **state)
 {
     struct server server;
-    struct store *store = NULL;
     struct err err = {0};
 
     (void)state;
     begin(&server, "IP:127.0.0.1");
     expect_down(&server, "127.0.0.1", "server.key", "server.key: ");
     server_stop(&server);
-    assert_false(store_open(SLICE("rediss://h?ca_file=/no/such"), 1, NULL, &store, &err));
-    assert_string_equal(err.text, "the store's ca_file /no/such: No such file or directory");
+    assert_false(store_address_check(SLICE("rediss://h?ca_file=/no/such"), &err));
+    assert_string_equal(err.text, "the store's TLS files, which must be PEM: /no/such: "
+                                  "No such file or directory");
+}
+
+/* "client", signed by `authority`. */
+static void make_client(const char *authority)
+{
+    char line[URL_SIZE];
+
+    openssl("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=client "
+            "-keyout client.key -out client.csr");
+    snprintf(line, sizeof(line),
+             "x509 -req -in client.csr -CA %s.pem -CAkey %s.key -CAcreateserial -days 2 "
+             "-out client.pem",
+             authority, authority);
+    openssl(line);
+}
+
+static const char *client_url(const struct server *server, const char *certificate, const char *key)
+{
+    static char url[2 * URL_SIZE];
+
+    snprintf(url, sizeof(url),
+             "rediss://127.0.0.1:%u?ca_file=%s/good.pem&cert_file=%s/%s&key_file=%s/%s",
+             server->tls_port, directory, directory, certificate, directory, key);
+    return url;
+}
+
+static void client_certificates(void **state)
+{
+    struct server server;
+    struct rig rig;
+
+    (void)state;
+    begin_for(&server, "IP:127.0.0.1", "yes");
+    make_client("good");
+    expect_down(&server, "127.0.0.1", "good.pem", "certificate required");
+    rig_open(&rig, client_url(&server, "client.pem", "client.key"));
+    rig_until_up(&rig);
+    assert_int_equal(rig_ask(&rig, "a").answer, STORE_CLAIMED);
+    rig_close(&rig);
+    make_client("other");
+    rig_open(&rig, client_url(&server, "client.pem", "client.key"));
+    rig_until_down(&rig, "alert unknown ca");
+    make_client("good"); /* renewed, while it runs */
+    rig_until_up(&rig);
+    rig_end(&server, &rig);
+}
+
+static void expect_unusable(const struct server *server, const char *certificate, const char *key,
+                            const char *text)
+{
+    struct err err = {0};
+
+    assert_false(store_address_check(slice_from(client_url(server, certificate, key)), &err));
+    if (!strstr(err.text, text))
+        fail_msg("\"%s\" is not in \"%s\"", text, err.text);
+}
+
+static void client_certificates_that_cannot_be_used(void **state)
+{
+    const struct server server = {.tls_port = 1};
+    struct err err = {0};
+
+    (void)state;
+    make_authorities();
+    make_client("good");
+    openssl("ec -in client.key -aes128 -passout pass:sesame -out locked.key");
+    assert_true(
+        store_address_check(slice_from(client_url(&server, "client.pem", "client.key")), &err));
+    expect_unusable(&server, "none.pem", "client.key", "none.pem: No such file or directory");
+    expect_unusable(&server, "client.pem", "none.key", "none.key: No such file or directory");
+    expect_unusable(&server, "client.key", "client.key", "client.key: no start line");
+    expect_unusable(&server, "client.pem", "client.pem", "client.pem: ");
+    expect_unusable(&server, "client.pem", "other.key", "other.key: key values mismatch");
+    expect_unusable(&server, "client.pem", "locked.key",
+                    "locked.key: the key has a passphrase; write it without one");
 }
 
 const struct CMUnitTest tls_cases[] = {
+    cmocka_unit_test(client_certificates),
+    cmocka_unit_test(client_certificates_that_cannot_be_used),
     cmocka_unit_test(good),
     cmocka_unit_test(wrong_authority),
     cmocka_unit_test(wrong_host),

@@ -49,10 +49,8 @@ const char *rig_name(struct rig *rig, const char *name)
 
 /* --- opening and closing --- */
 
-static void on_appended(void *context, struct slice thread, const struct threads_entry *entry)
+static void on_entry(struct instance *at, struct slice thread, const struct threads_entry *entry)
 {
-    struct instance *at = context;
-
     at->told = mem_grow(at->told, (at->count + 1) * sizeof(*at->told));
     at->told[at->count] = (struct told){
         .thread = mem_text(thread),
@@ -62,6 +60,13 @@ static void on_appended(void *context, struct slice thread, const struct threads
     at->count++;
     if (at->on_told)
         at->on_told(at, &at->told[at->count - 1]);
+}
+
+static void on_appended(void *context, struct slice thread, const struct threads_entry *entries,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        on_entry(context, thread, &entries[i]);
 }
 
 static void open_instance(struct rig *rig, struct instance *at, const char *url, int64_t kept_ms)
