@@ -81,7 +81,7 @@ static bool use_key(SSL_CTX *context, BIO *pem, struct err *err)
 static bool use_pem(bool (*use)(SSL_CTX *context, BIO *pem, struct err *err), SSL_CTX *context,
                     struct slice pem, struct err *err)
 {
-    BIO *bio = BIO_new_mem_buf(pem.data, (int)pem.len);
+    BIO *bio = BIO_new_mem_buf(pem.data ? pem.data : "", (int)pem.len);
 
     assert(bio);
     ERR_clear_error();

@@ -46,6 +46,7 @@ static void test_what_cannot_be_used(void **state)
 
     (void)state;
     assert_refused(SLICE(""), buf_slice(&one), "no certificate");
+    assert_refused((struct slice){0}, buf_slice(&one), "no certificate");
     assert_refused(SLICE("nonsense"), buf_slice(&one), "no certificate");
     assert_refused(buf_slice(&one), SLICE(""), "no private key");
     assert_refused(buf_slice(&one), buf_slice(&other), "not the certificate's");
