@@ -137,6 +137,7 @@ static void load_again(struct gateway *gateway)
     buf_release(&keys);
     if (gateway->world.rooms)
         rooms_reload(gateway->world.rooms, fresh->rooms);
+    front_renew(gateway->fronts.front, fresh->front.certificate);
     config_free(gateway->config);
     gateway->config = fresh;
     gateway->intake.config = fresh;

@@ -152,8 +152,10 @@ static void send_bytes(struct stream *stream, struct slice bytes)
 
 static void flush_tls(struct stream *stream)
 {
-    send_bytes(stream, tls_output(stream->tls));
-    tls_taken(stream->tls);
+    const struct slice output = tls_output(stream->tls);
+
+    send_bytes(stream, output);
+    tls_taken(stream->tls, output.len);
 }
 
 /* --- bytes in --- */
