@@ -361,6 +361,8 @@ static bool start(struct gateway *gateway)
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
+    metrics_value(METRIC_RELOADS, "ok", NULL, NULL); /* there before the first, as alerts need it */
+    metrics_value(METRIC_RELOADS, "failed", NULL, NULL);
     if (!open_fronts(gateway))
         return false;
     ops_await_store(&gateway->ops, accept_all, gateway);

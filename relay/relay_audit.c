@@ -5,18 +5,26 @@
 #include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
 
+static const char lost_claim[] = "lost_claim";
+static const char *const causes[] = {
+    [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+
+void relay_audit_route(const char *route)
+{
+    metrics_value(METRIC_REPEATS, route, lost_claim, NULL);
+    metrics_value(METRIC_REPEATS, route, causes[REPEATS_ENDED_LEASE], NULL);
+    metrics_value(METRIC_REPEATS, route, causes[REPEATS_ENDED_HOLD], NULL);
+}
+
 void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats)
 {
-    static const char *const causes[] = {
-        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
-
     if (repeats != REPEATS_NOTHING)
         ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
 }
 
 void relay_audit_lost_claim(const struct relay *relay)
 {
-    ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+    ++*metrics_value(METRIC_REPEATS, relay->to->route, lost_claim, NULL);
 }
 
 void relay_audit_delivery(const struct relay *relay)

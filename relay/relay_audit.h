@@ -7,6 +7,9 @@
 
 #include "relay/relay.h"
 
+/* Makes the series of what happens so seldom that its first time has to show as a rise. */
+void relay_audit_route(const char *route);
+
 /* What a fresh claim follows, where that may start the agent a second time. */
 void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats);
 /* Another owner had the claim when the target's acceptance was to be written. */
