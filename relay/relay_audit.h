@@ -10,12 +10,11 @@
 /* Makes the series of what happens so seldom that its first time has to show as a rise. */
 void relay_audit_route(const char *route);
 
-/* What a fresh claim follows, where that may start the agent a second time. */
-void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats);
 /* Another owner had the claim when the target's acceptance was to be written. */
 void relay_audit_lost_claim(const struct relay *relay);
 
-/* Each delivery has its line: a wake may need several, and may outlast its request. */
+/* Each delivery has its line: a wake may need several, and may outlast its request. One that may
+ * have started the agent a second time is counted. */
 void relay_audit_delivery(const struct relay *relay);
 
 /* What happened at the target is known, and `event` says what keeps it from being written. */
