@@ -91,3 +91,8 @@ test('links between the pages lead somewhere', () => {
       if (anchor) assert.ok(anchors(fs.readFileSync(at, 'utf8')).includes(anchor), `${name}: ${target}`)
     }
 })
+
+test('the rights of the user of Redis are the same in the README and in the example', () => {
+  const [, said] = section(pages['../README.md'], 'Redis').match(/ACL SETUSER (.+)/)
+  assert.ok(text('compose/redis-acl.example').split('\n').includes(`user ${said}`))
+})
