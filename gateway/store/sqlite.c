@@ -223,22 +223,46 @@ static bool ask_number(const struct sqlite *sqlite, const char *sql, int *number
     return ok;
 }
 
-/* An empty file is made ours; any other must be ours already, and of this layout. */
-static bool check_layout(const struct sqlite *sqlite, bool *empty, struct err *err)
+/* `*layout` 0: an empty file, which is made ours. Any other must be ours, and not of a later
+ * layout.
+ */
+static bool check_layout(const struct sqlite *sqlite, int *layout, struct err *err)
 {
-    int owner = 0, layout = 0, tables = 0;
+    int owner = 0, tables = 0;
 
     if (!ask_number(sqlite, "PRAGMA application_id", &owner, err) ||
-        !ask_number(sqlite, "PRAGMA user_version", &layout, err) ||
+        !ask_number(sqlite, "PRAGMA user_version", layout, err) ||
         !ask_number(sqlite, "SELECT count(*) FROM sqlite_schema", &tables, err))
         return false;
-    *empty = owner == 0 && layout == 0 && tables == 0;
-    if (owner != SQL_OURS && !*empty)
+    if (owner == 0 && *layout == 0 && tables == 0)
+        return true;
+    if (owner != SQL_OURS || *layout < 1)
         return err_set(err, "the file is another program's database");
-    if (layout != SQL_LAYOUT && !*empty)
-        return err_set(err, "the file has layout %d, this version of wakegate knows layout %d",
-                       layout, SQL_LAYOUT);
-    return true;
+    return *layout <= SQL_LAYOUT ||
+           err_set(err,
+                   "the file has layout %d of a later version of wakegate, and this one knows "
+                   "layout %d; run that version, or name another file",
+                   *layout, SQL_LAYOUT);
+}
+
+/* In a transaction, so that the file is of the one layout or of the other. */
+static bool upgrade(const struct sqlite *sqlite, struct err *err)
+{
+    for (const struct sqlite_upgrade *row = sqlite_upgrades; row->lacks; row++) {
+        int lacks = 0;
+        if (!ask_number(sqlite, row->lacks, &lacks, err) ||
+            (lacks && !execute(sqlite, row->add, err)))
+            return false;
+    }
+    return execute(sqlite, sqlite_upgraded, err);
+}
+
+static bool bring_to_layout(const struct sqlite *sqlite, int layout, struct err *err)
+{
+    if (layout == 0)
+        return execute(sqlite, sqlite_schema, err);
+    return layout == SQL_LAYOUT || upgrade(sqlite, err) ||
+           err_wrap(err, "the file has layout %d and cannot be brought to %d", layout, SQL_LAYOUT);
 }
 
 static bool set_modes(const struct sqlite *sqlite, struct err *err)
@@ -264,7 +288,7 @@ static bool prepare(struct sqlite *sqlite, struct err *err)
 static bool open_file(struct sqlite *sqlite, const char *path, struct err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    bool empty = false;
+    int layout = 0;
 
     if (sqlite3_open_v2(path, &sqlite->db, flags, NULL) != SQLITE_OK)
         return fail(sqlite, err);
@@ -272,9 +296,8 @@ static bool open_file(struct sqlite *sqlite, const char *path, struct err *err)
         return err_set(err, "the file may only be read");
     sqlite3_busy_timeout(sqlite->db, LOCK_WAIT_MS);
     return execute(sqlite, "PRAGMA locking_mode = EXCLUSIVE", err) &&
-           check_layout(sqlite, &empty, err) && set_modes(sqlite, err) &&
-           execute(sqlite, "BEGIN IMMEDIATE", err) &&
-           (!empty || execute(sqlite, sqlite_schema, err)) &&
+           check_layout(sqlite, &layout, err) && set_modes(sqlite, err) &&
+           execute(sqlite, "BEGIN IMMEDIATE", err) && bring_to_layout(sqlite, layout, err) &&
            execute(sqlite, sqlite_threads_schema, err) &&
            execute(sqlite, "UPDATE pulse SET beats = beats + 1; COMMIT", err) &&
            prepare(sqlite, err);

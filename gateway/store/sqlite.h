@@ -13,8 +13,8 @@
 
 struct sqlite;
 
-/* Makes the file where there is none. Refuses what is no file of ours, of another layout, not
- * writable, or open in another process. */
+/* Makes the file where there is none, and brings one of an older layout to this one. Refuses what
+ * is no file of ours, of a later layout, not writable, or open in another process. */
 bool sqlite_open(struct slice path, struct sqlite **sqlite, struct err *err);
 void sqlite_close(struct sqlite *sqlite); /* NULL is fine */
 
