@@ -163,7 +163,8 @@ static void relay_on_claim(struct op *op)
         return;
     }
     if (answer == STORE_CLAIMED) {
-        relay_audit_repeat(relay, relay->store.repeats);
+        if (relay->store.repeats != REPEATS_NOTHING)
+            relay->repeats = relay->store.repeats;
         relay->generation = relay->store.generation;
         relay_deliver(relay);
         return;

@@ -35,13 +35,14 @@ enum {
 struct relay {
     enum relay_state state;
     struct relays *relays;
-    struct destination *to;   /* counted: survives a reload */
-    struct shared_wake *wake; /* counted; nothing points into the request */
-    struct waiter *waiters;   /* requests that want the outcome; may be empty */
-    bool told;                /* they have their answer; who comes later is told at once */
-    bool claimed;             /* the claim may be ours, so it must be settled, held or released */
-    int64_t generation;       /* of the id, as the claim told */
-    size_t leaf;              /* which target of a `first` chain */
+    struct destination *to;     /* counted: survives a reload */
+    struct shared_wake *wake;   /* counted; nothing points into the request */
+    struct waiter *waiters;     /* requests that want the outcome; may be empty */
+    bool told;                  /* they have their answer; who comes later is told at once */
+    bool claimed;               /* the claim may be ours, so it must be settled, held or released */
+    int64_t generation;         /* of the id, as the claim told */
+    enum store_repeats repeats; /* as the claim told; of a chain, any of its claims */
+    size_t leaf;                /* which target of a `first` chain */
     uint64_t began_ms, until_ms; /* steady; until: when the waiters must be told */
     uint64_t sent_us;            /* steady; when the delivery began */
     struct outcome outcome;

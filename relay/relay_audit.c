@@ -5,13 +5,16 @@
 #include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
 
-void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats)
+/* A claim that repeats something and comes to nothing gives no target anything twice. */
+static void count_repeat(const struct relay *relay)
 {
     static const char *const causes[] = {
         [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+    enum outcome_code code = relay->outcome.code;
+    bool may_have_it = code == OUTCOME_ACCEPTED || code == OUTCOME_AMBIGUOUS;
 
-    if (repeats != REPEATS_NOTHING)
-        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[repeats], NULL);
+    if (may_have_it && relay->repeats != REPEATS_NOTHING)
+        ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[relay->repeats], NULL);
 }
 
 void relay_audit_lost_claim(const struct relay *relay)
@@ -25,6 +28,7 @@ void relay_audit_delivery(const struct relay *relay)
     const struct outcome *outcome = &relay->outcome;
     uint64_t took_us = clock_steady_us() - relay->sent_us;
 
+    count_repeat(relay);
     histogram_observe(leaf->seconds, took_us);
     ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
                      outcome_name(outcome->code));

@@ -7,12 +7,11 @@
 
 #include "relay/relay.h"
 
-/* What a fresh claim follows, where that may start the agent a second time. */
-void relay_audit_repeat(const struct relay *relay, enum store_repeats repeats);
 /* Another owner had the claim when the target's acceptance was to be written. */
 void relay_audit_lost_claim(const struct relay *relay);
 
-/* Each delivery has its line: a wake may need several, and may outlast its request. */
+/* Each delivery has its line: a wake may need several, and may outlast its request. One that may
+ * have started the agent a second time is counted. */
 void relay_audit_delivery(const struct relay *relay);
 
 /* What happened at the target is known, and `event` says what keeps it from being written. */

@@ -13,6 +13,7 @@
 #include "gateway/core/codec.h"
 #include "gateway/core/digest.h"
 #include "gateway/core/limits.h"
+#include "gateway/net/address.h"
 #include "gateway/net/reach.h"
 
 enum { VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
@@ -24,6 +25,33 @@ struct url_parts {
     struct slice host; /* with the brackets of an IPv6 address */
     struct slice port; /* empty: the scheme's own */
 };
+
+/* `[host]` or `[host]:port`, with the brackets in `*host`. */
+static bool split_brackets(struct slice text, struct slice *host, struct slice *port,
+                           struct err *err)
+{
+    struct slice address, rest;
+
+    if (!slice_cut(slice_from_at(text, 1), ']', &address, &rest) || !address_is_ipv6(address))
+        return err_set(err, "has no IPv6 address in its brackets");
+    if (rest.len > 0 && rest.data[0] != ':')
+        return err_set(err, "has neither a port nor a path after its brackets");
+    *host = slice_first(text, address.len + 2);
+    *port = slice_from_at(rest, 1);
+    return true;
+}
+
+/* libcurl decodes what is escaped in a host, so that it could name an address in disguise. */
+static bool is_host_name(struct slice host)
+{
+    for (size_t i = 0; i < host.len; i++) {
+        const char c = host.data[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '_')
+            return false;
+    }
+    return host.len > 0;
+}
 
 static bool split_url(struct slice url, struct url_parts *parts, struct err *err)
 {
@@ -39,14 +67,15 @@ static bool split_url(struct slice url, struct url_parts *parts, struct err *err
     slice_cut(host, '?', &host, &rest);
     if (slice_cut(host, '@', &rest, &port))
         return err_set(err, "has a user name or password; the dialect has a place for the secret");
-    if (slice_starts(host, SLICE("[")) && slice_cut(host, ']', &host, &port))
-        host.len++; /* the bracket belongs to it, and the port follows */
-    else
+    const bool brackets = slice_starts(host, SLICE("["));
+    if (brackets && !split_brackets(host, &host, &port, err))
+        return false;
+    if (!brackets)
         slice_cut(host, ':', &host, &port);
-    if (slice_starts(port, SLICE(":")))
-        port = slice_from_at(port, 1);
     if (host.len == 0)
         return err_set(err, "names no host");
+    if (!brackets && !is_host_name(host))
+        return err_set(err, "has a host that is no name and no address");
     parts->host = host;
     parts->port = port;
     return true;

@@ -97,7 +97,9 @@ void address_url(const union address *address, char url[static ADDRESS_URL_SIZE]
 
 static bool parse_path(struct slice path, union address *address, struct err *err)
 {
-    if (path.len == 0 || path.len >= sizeof(address->local.sun_path))
+    const bool cut = path.len > 0 && memchr(path.data, '\0', path.len);
+
+    if (path.len == 0 || cut || path.len >= sizeof(address->local.sun_path))
         return err_set(err, "the path of a unix socket has 1 to %zu bytes",
                        sizeof(address->local.sun_path) - 1);
     *address = (union address){.local = {.sun_family = AF_UNIX}};
@@ -110,11 +112,20 @@ static bool parse_host(int family, struct slice text, void *bytes)
 {
     char host[INET6_ADDRSTRLEN];
 
-    if (text.len >= sizeof(host))
+    if (text.len == 0 || text.len >= sizeof(host) || memchr(text.data, '\0', text.len))
         return false;
     memcpy(host, text.data, text.len);
     host[text.len] = '\0';
     return inet_pton(family, host, bytes) == 1;
+}
+
+bool address_is_ipv6(struct slice text)
+{
+    struct slice host, zone;
+    struct in6_addr bytes;
+
+    slice_cut(text, '%', &host, &zone);
+    return parse_host(AF_INET6, host, &bytes);
 }
 
 static bool refuse(struct err *err, const char *why)

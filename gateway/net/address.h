@@ -24,6 +24,8 @@ union address {
 
 /* "[::]:8080", "127.0.0.1:8080" or "unix:/path". */
 bool address_parse(struct slice text, union address *address, struct err *err);
+/* "fe80::1", "fe80::1%eth0": what may stand in the brackets of a URL. */
+bool address_is_ipv6(struct slice text);
 /* Can only one of two sockets listen, since both want the same port or path? */
 bool address_clash(const union address *a, const union address *b);
 socklen_t address_len(const union address *address);

@@ -43,16 +43,17 @@ static bool are_well_formed(const struct request *request)
 }
 
 /* What the library leaves of a colon or of line ends: NULs, of CRLF and LF alike, or the line end
- * itself with one NUL before it; blanks only before that. */
+ * itself with one NUL before it; blanks only before that, and behind a colon. */
 static bool is_gap(const char *from, const char *to, unsigned most_nuls)
 {
+    const unsigned nuls_before_blanks = most_nuls == 1 ? 1 : 0;
     unsigned nuls = 0;
 
     for (const char *at = from; at < to; at++) {
         bool blank = *at == ' ' || *at == '\t';
         if (*at == '\0')
             nuls++;
-        else if (*at != '\r' && *at != '\n' && (!blank || nuls > 1))
+        else if (*at != '\r' && *at != '\n' && (!blank || nuls > nuls_before_blanks))
             return false;
     }
     return from < to && nuls <= most_nuls;

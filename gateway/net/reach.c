@@ -13,6 +13,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "gateway/core/limits.h"
+
 enum { IPV4_BYTES = 4, IPV6_BYTES = 16 };
 
 struct range {
@@ -146,7 +148,7 @@ static bool is_localhost(struct slice host)
 
 bool reach_of_host(struct slice host, enum reach *reach)
 {
-    char text[64]; /* longer than any spelling of an address */
+    char text[LIMIT_URL_BYTES + 1]; /* the old spellings take any number of zeros */
     unsigned char bytes[IPV6_BYTES];
     struct in_addr old;
 

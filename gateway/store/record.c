@@ -10,9 +10,29 @@
 #define TOKEN     INT64_C(3600000)
 #define BURST_MAX (INT64_MAX / TOKEN)
 
+/* No sum of three such numbers overflows. */
+#define NUMBER_MAX (INT64_MAX / 4)
+
 struct gate_record gate_record_new(void)
 {
     return (struct gate_record){.parts = INT64_MAX};
+}
+
+static bool is_sound(int64_t number)
+{
+    return number >= 0 && number <= NUMBER_MAX;
+}
+
+bool record_is_sound(const struct record *record)
+{
+    return record->state <= RECORD_HELD && is_sound(record->since_ms) && is_sound(record->for_ms) &&
+           is_sound(record->expires_ms) && is_sound(record->generation);
+}
+
+bool gate_record_is_sound(const struct gate_record *gate)
+{
+    return is_sound(gate->rest_since_ms) && is_sound(gate->rest_for_ms) && gate->parts >= 0 &&
+           is_sound(gate->filled_ms);
 }
 
 static void answer(struct store_op *op, enum store_answer what, int64_t ms)
@@ -42,6 +62,7 @@ static void set_state(struct record *record, enum record_state state, const stru
         .owner = op->owner,
         .since_ms = now_ms,
         .generation = record->generation,
+        .after = record->after,
         .for_ms = for_ms,
         .expires_ms = now_ms + for_ms + window_ms,
         .changed = true,
@@ -115,10 +136,14 @@ static void claim(struct store_op *op, struct record *record, struct gate_record
     }
     if (op->gate.len > 0 && !pass_gate(op, gate, now_ms))
         return;
-    if (relayed || taken)
-        record->generation++;
-    op->generation = record->generation;
     op->repeats = taken ? REPEATS_NOTHING : repeats(record->state, ours);
+    if (relayed || taken) {
+        record->generation++;
+        record->after = REPEATS_NOTHING;
+    } else if (op->repeats != REPEATS_NOTHING) {
+        record->after = op->repeats;
+    }
+    op->generation = record->generation;
     set_state(record, RECORD_CLAIMED, op, now_ms, window_ms);
     answer(op, STORE_CLAIMED, 0);
 }
@@ -137,9 +162,19 @@ static void settle(struct store_op *op, struct record *record, int64_t now_ms, i
 
 static void release(struct store_op *op, struct record *record, int64_t now_ms, int64_t window_ms)
 {
-    if (record->state == RECORD_CLAIMED && slice_eq(record->owner, op->owner))
-        set_state(record, RECORD_FREE, op, now_ms, window_ms);
+    static const enum record_state before[] = {[REPEATS_NOTHING] = RECORD_FREE,
+                                               [REPEATS_ENDED_LEASE] = RECORD_CLAIMED,
+                                               [REPEATS_ENDED_HOLD] = RECORD_HELD};
+
     answer(op, STORE_OK, 0);
+    if (record->state != RECORD_CLAIMED || !slice_eq(record->owner, op->owner))
+        return;
+    set_state(record, before[record->after], op, now_ms, window_ms);
+    if (record->state == RECORD_FREE)
+        return;
+    record->owner = (struct slice){0}; /* nobody's, and over */
+    record->for_ms = 0;
+    record->expires_ms = now_ms + window_ms;
 }
 
 static void hold(struct store_op *op, struct record *record, struct gate_record *gate,

@@ -23,11 +23,12 @@ enum record_state {
 struct record { /* of a key; all zero where nothing is remembered */
     enum record_state state;
     struct slice owner;
-    int64_t since_ms;   /* when the state began */
-    int64_t generation; /* how often it was relayed again on purpose */
-    int64_t for_ms;     /* how long it lasts: the lease or the hold; relayed: 0 */
-    int64_t expires_ms; /* from then on nothing is remembered */
-    bool changed;       /* to be written; where the state is free and the generation 0: deleted */
+    int64_t since_ms;         /* when the state began */
+    int64_t generation;       /* how often it was relayed again on purpose */
+    enum store_repeats after; /* claimed: what the claim repeats, and a release puts back */
+    int64_t for_ms;           /* how long it lasts: the lease or the hold; relayed: 0 */
+    int64_t expires_ms;       /* from then on nothing is remembered */
+    bool changed; /* to be written; where the state is free and the generation 0: deleted */
 };
 
 struct gate_record {
@@ -39,6 +40,10 @@ struct gate_record {
 
 /* A gate of which nothing is stored: it does not rest, and its bucket is full. */
 struct gate_record gate_record_new(void);
+
+/* Could record_decide have written these numbers? Others must not be given to it. */
+bool record_is_sound(const struct record *record);
+bool gate_record_is_sound(const struct gate_record *gate);
 
 /* Sets the operation's answer. `gate` is not looked at where op->gate is empty. A ping is answered
  * STORE_OK. */

@@ -15,21 +15,22 @@
 /* Reads the claim `key`. Wants: key, owner, window, now. */
 #define LUA_RECORD \
     "local record = redis.call('GET', key)\n" \
-    "local state, since, span, generation, by = 'F', now, 0, 0, ''\n" \
+    "local state, since, span, generation, after, by = 'F', now, 0, 0, 0, ''\n" \
     "if record then\n" \
-    "  state, since, span, generation, by =\n" \
-    "    string.match(record, '^(%u)(%d+) (%d+) (%d+) (.*)$')\n" \
-    "  since, span, generation = tonumber(since), tonumber(span), tonumber(generation)\n" \
+    "  state, since, span, generation, after, by =\n" \
+    "    string.match(record, '^(%u)(%d+) (%d+) (%d+) (%d) (.*)$')\n" \
+    "  since, span = tonumber(since), tonumber(span)\n" \
+    "  generation, after = tonumber(generation), tonumber(after)\n" \
     "  if since > now then\n" \
     "    since = now\n" \
     "    redis.call('SET', key,\n" \
-    "      state .. now .. ' ' .. span .. ' ' .. generation .. ' ' .. by, 'KEEPTTL')\n" \
+    "      table.concat({state .. now, span, generation, after, by}, ' '), 'KEEPTTL')\n" \
     "  end\n" \
     "end\n" \
     "local left = since + span - now\n" \
     "local function write(new, long)\n" \
     "  redis.call('SET', key,\n" \
-    "    new .. now .. ' ' .. long .. ' ' .. generation .. ' ' .. owner, 'PX', long + window)\n" \
+    "    table.concat({new .. now, long, generation, after, owner}, ' '), 'PX', long + window)\n" \
     "end\n"
 
 /* After LUA_RECORD. Returns where another owner has the claim. */

@@ -66,10 +66,15 @@ static const char claim_text[] =
     "  missing, counted = missing + token, now\n"
     "  write_gate()\n"
     "end\n"
-    "if state == 'R' or forced then generation = generation + 1 end\n"
+    "local repeats = 0\n"
+    "if state == 'R' or forced then\n"
+    "  generation, after = generation + 1, 0\n"
+    "elseif state == 'H' or (state == 'C' and by ~= owner) then\n"
+    "  repeats = state == 'H' and 2 or 1\n"
+    "  after = repeats\n"
+    "end\n"
     "write('C', length)\n"
-    "local repeats = state == 'H' and 2 or state == 'C' and by ~= owner and 1 or 0\n"
-    "return 'C' .. generation * 4 + (forced and 0 or repeats)\n";
+    "return 'C' .. generation * 4 + repeats\n";
 
 static const char settle_text[] =
     PRELUDE
@@ -79,7 +84,14 @@ static const char settle_text[] =
 static const char release_text[] =
     PRELUDE
     "if state == 'C' and by == owner then\n"
-    "  if generation > 0 then write('F', 0) else redis.call('DEL', KEYS[1]) end\n"
+    "  if after > 0 then\n"
+    "    owner = ''\n"
+    "    write(after == 2 and 'H' or 'C', 0)\n"
+    "  elseif generation > 0 then\n"
+    "    write('F', 0)\n"
+    "  else\n"
+    "    redis.call('DEL', KEYS[1])\n"
+    "  end\n"
     "end\n"
     "return 'K0'\n";
 

@@ -4,12 +4,13 @@
  * the layout of what they keep.
  *
  *   wakegate:1:{<route>}:claim:<destination>/<delivery_id>
- *       "<state><since> <for> <generation> <owner>"
+ *     "<state><since> <for> <generation> <after> <owner>"
  *   wakegate:1:{<route>}:gate:<target>
- *       "<rest since> <rest for> <missing> <counted>"
+ *     "<rest since> <rest for> <missing> <counted>"
  *   wakegate:1:ping
  *
- * state: C claimed, H held, R relayed, F free after a generation that nobody accepted. Times are
+ * state: C claimed, H held, R relayed, F free after a generation that nobody accepted. `after`:
+ * what a claim repeats, 1 an ended lease, 2 an ended hold; 0 nothing. Times are
  * milliseconds of the server's own clock. `missing`: what the bucket lacked at `counted`, in
  * milliseconds at one token an hour. A record lives for as long as it says something, and the
  * window after that. {<route>} is one hash tag for all that a script touches.

@@ -7,6 +7,7 @@
 #include "gateway/core/buf.h"
 #include "gateway/core/codec.h"
 #include "gateway/core/limits.h"
+#include "gateway/net/address.h"
 
 enum { DB_MOST = 1000000, PLACE_BYTES = 2 * LIMIT_URL_BYTES };
 
@@ -62,6 +63,8 @@ static bool read_host(struct redis_host *to, struct slice text, const char *usua
         bool closed = slice_cut(slice_from_at(text, 1), ']', &host, &port);
         if (!closed || (port.len > 0 && port.data[0] != ':'))
             return err_set(err, "the address in brackets is not followed by :port or its end");
+        if (!address_is_ipv6(host))
+            return err_set(err, "what stands in brackets is no IPv6 address");
         port = slice_from_at(port, 1);
     } else {
         slice_cut(text, ':', &host, &port);

@@ -126,6 +126,12 @@ bool sqlite_sweep(struct sqlite *sqlite, int64_t now_ms, int64_t at_most, struct
 
 /* --- records --- */
 
+/* Claimed again it might be accepted twice, and believed it might be held for ever. */
+static bool damaged(struct err *err)
+{
+    return err_set(err, "a record in the file is damaged");
+}
+
 bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *record,
                         struct err *err)
 {
@@ -137,18 +143,21 @@ bool sqlite_read_record(struct sqlite *sqlite, struct slice key, struct record *
         return false;
     if (!row)
         return true;
+    const int64_t state = sqlite_number(sqlite, SQL_READ_CLAIM, 0);
     buf_clear(&sqlite->owner);
-    buf_append(&sqlite->owner, sqlite_text(sqlite, SQL_READ_CLAIM, 1));
+    bool whole = buf_append(&sqlite->owner, sqlite_text(sqlite, SQL_READ_CLAIM, 1));
     *record = (struct record){
-        .state = (enum record_state)sqlite_number(sqlite, SQL_READ_CLAIM, 0),
+        .state = (enum record_state)state,
         .owner = buf_slice(&sqlite->owner),
         .since_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 2),
         .for_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 3),
         .expires_ms = sqlite_number(sqlite, SQL_READ_CLAIM, 4),
         .generation = sqlite_number(sqlite, SQL_READ_CLAIM, 5),
+        .after = (enum store_repeats)sqlite_number(sqlite, SQL_READ_CLAIM, 6),
     };
     sqlite_reset(sqlite, SQL_READ_CLAIM);
-    return true;
+    whole = whole && state >= RECORD_FREE && state <= RECORD_HELD;
+    return (whole && record_is_sound(record)) || damaged(err);
 }
 
 bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct record *record,
@@ -166,6 +175,7 @@ bool sqlite_write_record(struct sqlite *sqlite, struct slice key, const struct r
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 5, record->for_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 6, record->expires_ms);
     sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 7, record->generation);
+    sqlite_bind_number(sqlite, SQL_WRITE_CLAIM, 8, record->after);
     return sqlite_run(sqlite, SQL_WRITE_CLAIM, err);
 }
 
@@ -187,7 +197,7 @@ bool sqlite_read_gate(struct sqlite *sqlite, struct slice key, struct gate_recor
         .filled_ms = sqlite_number(sqlite, SQL_READ_GATE, 3),
     };
     sqlite_reset(sqlite, SQL_READ_GATE);
-    return true;
+    return gate_record_is_sound(gate) || damaged(err);
 }
 
 bool sqlite_write_gate(struct sqlite *sqlite, struct slice key, const struct gate_record *gate,

@@ -7,7 +7,8 @@
 const char sqlite_schema[] =
     "CREATE TABLE claims (key TEXT NOT NULL PRIMARY KEY, state INTEGER NOT NULL,"
     " owner TEXT NOT NULL, since_ms INTEGER NOT NULL, for_ms INTEGER NOT NULL,"
-    " expires_ms INTEGER NOT NULL, generation INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    " expires_ms INTEGER NOT NULL, generation INTEGER NOT NULL, after INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID;"
     "CREATE INDEX claims_expire ON claims (expires_ms);"
     "CREATE TABLE gates (gate TEXT NOT NULL PRIMARY KEY, rest_since_ms INTEGER NOT NULL,"
     " rest_for_ms INTEGER NOT NULL, parts INTEGER NOT NULL, filled_ms INTEGER NOT NULL)"
@@ -22,6 +23,8 @@ static_assert(SQL_OURS == 2002873189 && SQL_LAYOUT == 2, "the schema names them"
 const struct sqlite_upgrade sqlite_upgrades[] = {
     {"SELECT NOT EXISTS (SELECT * FROM pragma_table_info('claims') WHERE name = 'generation')",
      "ALTER TABLE claims ADD COLUMN generation INTEGER NOT NULL DEFAULT 0"},
+    {"SELECT NOT EXISTS (SELECT * FROM pragma_table_info('claims') WHERE name = 'after')",
+     "ALTER TABLE claims ADD COLUMN after INTEGER NOT NULL DEFAULT 0"},
     {NULL, NULL},
 };
 
@@ -52,11 +55,11 @@ const char *const sqlite_statements[SQL_COUNT] = {
     [SQL_PULSE] = "UPDATE pulse SET beats = beats + 1",
     [SQL_SWEEP] = "DELETE FROM claims WHERE key IN"
                   " (SELECT key FROM claims WHERE expires_ms <= ?1 LIMIT ?2)",
-    [SQL_READ_CLAIM] = "SELECT state, owner, since_ms, for_ms, expires_ms, generation"
+    [SQL_READ_CLAIM] = "SELECT state, owner, since_ms, for_ms, expires_ms, generation, after"
                        " FROM claims WHERE key = ?1",
     [SQL_WRITE_CLAIM] = "REPLACE INTO claims"
-                        " (key, state, owner, since_ms, for_ms, expires_ms, generation)"
-                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                        " (key, state, owner, since_ms, for_ms, expires_ms, generation, after)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     [SQL_DROP_CLAIM] = "DELETE FROM claims WHERE key = ?1",
     [SQL_READ_GATE] = "SELECT rest_since_ms, rest_for_ms, parts, filled_ms FROM gates"
                       " WHERE gate = ?1",

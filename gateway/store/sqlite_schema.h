@@ -6,8 +6,8 @@
  * upgrades brings such files to it when they are opened. An older version refuses what is newer. A
  * table that may be missing, and is made where it is, needs no new layout.
  *
- *   1   the first: some have no generation in their claims
- *   2   all have it
+ *   1   the first: in some, claims have no generation, or not what they come after
+ *   2   all have both
  */
 #ifndef WAKEGATE_STORE_SQLITE_SCHEMA_H
 #define WAKEGATE_STORE_SQLITE_SCHEMA_H

@@ -7,7 +7,8 @@
  *   the gate of a target: its pacing bucket, and until when it rests after an ambiguous outcome
  * A claim of what is relayed (`again_ms`) or another's (`force`) begins a new generation, which is
  * remembered also after a release. A claim whose lease ended and a hold that is over count as free,
- * but are remembered for the window, so that the next claim says what it repeats.
+ * but are remembered for the window, so that the next claim says what it repeats; where it is
+ * released, the one after it says so again.
  *
  * Every operation is one atomic step. The caller's slices stay untouched until `done`, which comes
  * at the end of a turn and exactly once. There is no cancel: an operation ends by itself within the
@@ -76,9 +77,9 @@ struct store_op {
  * and looks at the gate like any other: a `first` chain goes on to its next target that way. A
  * settle writes `relayed` over the owner's claim, over nothing, and over an ended or held record of
  * anybody: the target has accepted, whatever was believed before. A release frees only the owner's
- * own claim. A hold replaces the owner's own claim, or nothing, and lets the gate rest; it is
- * STORE_OK also where it found another's record, which it leaves alone. A settlement after another
- * owner's is STORE_LOST: the target accepted twice.
+ * own claim, and what that repeated is remembered again. A hold replaces the owner's own claim, or
+ * nothing, and lets the gate rest; it is STORE_OK also where it found another's record, which it
+ * leaves alone. A settlement after another owner's is STORE_LOST: the target accepted twice.
  */
 
 struct store;

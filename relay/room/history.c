@@ -126,11 +126,13 @@ static json_t *streamed_message(const json_t *flight, json_t *start, int64_t beg
                      "createdAt", began);
 }
 
+/* A timestamp that no clock shows counts as none. */
 static int64_t began_of(const json_t *event, int64_t wall_ms)
 {
     const json_t *timestamp = json_object_get(event, "timestamp");
+    int64_t ms = json_is_integer(timestamp) ? json_integer_value(timestamp) : -1;
 
-    return json_is_integer(timestamp) ? json_integer_value(timestamp) : wall_ms;
+    return ms >= 0 ? ms : wall_ms;
 }
 
 static void fold(struct history *history, int64_t wall_ms)

@@ -149,8 +149,9 @@ static bool take_json(struct slice text, struct socket_packet *packet, struct er
 
     if (text.len > 0) {
         packet->json = packet_json_load(text, &why);
-        if (!packet->json)
-            return err_set(err, "bad JSON: %s", why.text);
+        if (!packet
+                 ->json) /* jansson's own text quotes the packet, and may end inside a character */
+            return err_set(err, "bad JSON from byte %d on", why.position);
     }
     if (!check_payload(packet, err))
         return false;

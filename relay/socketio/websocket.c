@@ -199,11 +199,11 @@ static enum websocket_got finish_close(struct websocket_reader *reader, struct s
         status = (unsigned)(unsigned char)body.data[0] << 8 | (unsigned char)body.data[1];
     if (body.len > 1 && !may_be_sent(status))
         return fault(reader, WEBSOCKET_PROTOCOL_ERROR);
-    *payload = slice_from_at(body, 2);
-    if (!slice_is_utf8(*payload))
+    if (!slice_is_utf8(slice_from_at(body, 2)))
         return fault(reader, WEBSOCKET_BAD_TEXT);
     reader->over = true;
     reader->status = status;
+    *payload = slice_from_at(body, 2);
     return WEBSOCKET_GOT_CLOSE;
 }
 

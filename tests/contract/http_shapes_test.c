@@ -40,6 +40,8 @@ static void test_hidden_bytes(void **state)
         SLICE(POST "X: a\0b\r\nContent-Length: 2\r\n\r\nhi"),
         SLICE(POST "Content-Length: 2\r\nX: a\0b\r\n\r\nhi"),
         SLICE(POST "Content-Length: 2\r\nX: a\0\r\n\r\nhi"),
+        SLICE(POST "Content-Length: 2\r\nX: a\0\t\nY: b\r\n\r\nhi"),
+        SLICE(POST "Content-Length: 2\r\nX: a\0 \n\r\nhi"),
         SLICE(POST "Content-Length: 2\r\nX\0Y: a\r\n\r\nhi"),
         SLICE(POST "Content-Length: 2\r\nX: a\r\n b\r\n\r\nhi"),
         SLICE(POST "Content-Len: 2\r\n gth\r\n\r\nhi"),

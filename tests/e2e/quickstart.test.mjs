@@ -9,7 +9,7 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { program } from './gateway.mjs'
+import { program, report } from './gateway.mjs'
 import { until } from './until.mjs'
 
 const script = new URL('../../deploy/quickstart', import.meta.url).pathname
@@ -27,6 +27,10 @@ function place(t) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'wakegate-e2e-'))
   t.after(async () => {
     await quickstart(directory, 'stop')
+    for (const name of ['gateway.log', 'sink.log']) {
+      const log = path.join(directory, 'wakegate-quickstart', name)
+      if (fs.existsSync(log)) assert.doesNotMatch(fs.readFileSync(log, 'utf8'), report)
+    }
     fs.rmSync(directory, { recursive: true, force: true })
   })
   return directory

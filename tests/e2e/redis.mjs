@@ -28,7 +28,7 @@ export class Redis {
     return `redis://127.0.0.1:${this.port}/0`
   }
 
-  async start() {
+  async start({ loaded = true } = {}) {
     this.child = spawn(
       'redis-server',
       ['--port', this.port, '--bind', '127.0.0.1', '--dir', this.directory, '--save', '', '--appendonly', 'no',
@@ -36,7 +36,7 @@ export class Redis {
       { stdio: 'ignore' }
     )
     this.over = once(this.child, 'exit')
-    await until(() => this.ping(), 'redis-server answers')
+    await until(() => (loaded ? this.ping() : this.command('PING').then(() => true, () => false)), 'redis-server answers')
   }
 
   /** One command over a connection of its own; resolves to the reply's text. */

@@ -88,6 +88,31 @@ static void test_path_too_long(void **state)
     assert_false(address_parse(slice_from(path), &address, &err));
 }
 
+/* The C library would read what stands before it. */
+static void test_nul(void **state)
+{
+    union address address;
+    struct address_block block;
+
+    (void)state;
+    assert_false(address_parse(SLICE("127.0.0.1\0x:80"), &address, NULL));
+    assert_false(address_parse(SLICE("[::1\0x]:80"), &address, NULL));
+    assert_false(address_parse(SLICE("unix:/a\0b"), &address, NULL));
+    assert_false(address_block_parse(SLICE("10.0.0.0\0x/8"), &block, NULL));
+    assert_false(address_block_parse(SLICE(""), &block, NULL));
+}
+
+static void test_ipv6(void **state)
+{
+    (void)state;
+    assert_true(address_is_ipv6(SLICE("2001:db8::1")));
+    assert_true(address_is_ipv6(SLICE("fe80::1%eth0")));
+    assert_false(address_is_ipv6(SLICE("127.0.0.1")));
+    assert_false(address_is_ipv6(SLICE("[::1")));
+    assert_false(address_is_ipv6(SLICE("%eth0")));
+    assert_false(address_is_ipv6(SLICE("")));
+}
+
 static void assert_text(const char *listen, const char *text)
 {
     union address address;
@@ -146,8 +171,12 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listen_addresses), cmocka_unit_test(test_clashes),
-        cmocka_unit_test(test_path_too_long),    cmocka_unit_test(test_text),
+        cmocka_unit_test(test_listen_addresses),
+        cmocka_unit_test(test_clashes),
+        cmocka_unit_test(test_path_too_long),
+        cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_ipv6),
+        cmocka_unit_test(test_text),
         cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include "gateway/cli/cli.h"
 #include "gateway/config.h"
+#include "gateway/core/metrics.h"
 
 enum { LINES = 64 };
 
@@ -422,6 +423,13 @@ static int set_variables(void **state)
     return 0;
 }
 
+static int forget_metrics(void **state)
+{
+    (void)state;
+    metrics_free();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,5 +444,5 @@ int main(void)
         cmocka_unit_test(says_what_needs_a_restart),
         cmocka_unit_test(check_tells_everything_and_sums_up),
     };
-    return cmocka_run_group_tests(tests, set_variables, NULL);
+    return cmocka_run_group_tests(tests, set_variables, forget_metrics);
 }

@@ -341,6 +341,26 @@ static void test_forgets_by_age(void **state)
     json_decref(whole);
 }
 
+/* What a time that no clock shows is subtracted from must not overflow. */
+static void test_impossible_times(void **state)
+{
+    static const char *const times[] = {"-9223372036854775808", "9223372036854775807", "-1"};
+    struct scene *scene = *state;
+    char event[128];
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        snprintf(event, sizeof(event),
+                 "{\"type\":\"RUN_STARTED\",\"timestamp\":%s,\"message\":{\"id\":\"m%zu\"}}",
+                 times[i], i);
+        add_event(scene, "r", 1, event);
+        add_event(scene, "r", 2, "{\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\"}");
+        add_event(scene, "r", 3, "{\"type\":\"RUN_FINISHED\"}");
+    }
+    json_t *whole = answer(scene, 0);
+    assert_int_equal(json_array_size(json_object_get(whole, "messages")), 4);
+    json_decref(whole);
+}
+
 static void test_what_is_no_envelope(void **state)
 {
     static const char *const odd[] = {"{}",
@@ -427,6 +447,7 @@ int main(void)
         TEST(test_long_run),
         TEST(test_forgets_by_count),
         TEST(test_forgets_by_age),
+        TEST(test_impossible_times),
         TEST(test_what_is_no_envelope),
         TEST(test_answer_of_so_many_bytes),
         TEST(test_ids_and_hello),

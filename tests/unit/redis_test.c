@@ -140,6 +140,17 @@ static void expect_refused(const char *bytes, size_t times, const char *why)
     redis_reader_free(reader);
 }
 
+/* In pieces that are not small: the library looks at all of it each time. */
+static void expect_too_long(const char *begin)
+{
+    char piece[8192];
+
+    memset(piece, 'x', sizeof(piece) - 1);
+    memcpy(piece, begin, strlen(begin));
+    piece[sizeof(piece) - 1] = '\0';
+    expect_refused(piece, 1000, "more than 1114112 bytes");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -150,8 +161,8 @@ static void test_refused(void **state)
     expect_refused("*000000000000000000000000000000", 1, "length is none");
     expect_refused("%1\r\n", 1, "not asked for");
     expect_refused("HTTP/1.1 200 OK\r\n", 1, "not asked for");
-    expect_refused("$1000000000\r\n0123456789abcdef", 100000, "more than 1114112 bytes");
-    expect_refused("+0123456789abcdef", 100000, "more than 1114112 bytes");
+    expect_too_long("$1000000000\r\n");
+    expect_too_long("+");
 }
 
 int main(void)

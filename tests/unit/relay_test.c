@@ -25,6 +25,7 @@ struct scene {
     struct target targets[2];
 
     int store_script[STEPS], target_script[STEPS]; /* answers in order; STAY_OPEN: none yet */
+    enum store_repeats repeats;                    /* of the first claim */
     size_t store_at, target_at;
     struct store_op *open_op;
     struct delivery *open_delivery;
@@ -61,6 +62,7 @@ static void fake_submit(struct store *store, struct store_op *op)
     }
     op->answer = (enum store_answer)answer;
     op->answer_ms = 1234;
+    op->repeats = scene->store_at == 1 ? scene->repeats : REPEATS_NOTHING;
     op_finish(&op->op, &scene->turn);
 }
 
@@ -222,6 +224,55 @@ static void test_accepted(void **state)
     run_one(OUTCOME_ACCEPTED, "claim deliver settle");
     /* the lease outlasts the budget, the target's time-out and a hold */
     assert_true(scene->lease_ms > 8000 - 100 + 20000 + 240000);
+}
+
+static uint64_t ended_leases(void)
+{
+    return *metrics_value(METRIC_REPEATS, "r", "ended_lease", NULL);
+}
+
+static void test_repeat_is_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_ACCEPTED;
+    run_one(OUTCOME_ACCEPTED, "claim deliver settle");
+    assert_int_equal(ended_leases(), 1);
+}
+
+static void test_unclear_repeat_is_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_AMBIGUOUS;
+    run_one(OUTCOME_AMBIGUOUS, "claim deliver hold");
+    assert_int_equal(ended_leases(), 1);
+}
+
+/* Its release makes the next claim say again what it repeats. */
+static void test_refused_repeat_is_not_counted(void **state)
+{
+    (void)state;
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_OK, 0);
+    scene->target_script[0] = OUTCOME_REFUSED;
+    run_one(OUTCOME_REFUSED, "claim deliver release");
+    assert_int_equal(ended_leases(), 0);
+}
+
+static void test_repeat_of_a_chain_is_counted_once(void **state)
+{
+    (void)state;
+    destination_drop(scene->to);
+    scene->to = make_destination(2);
+    scene->repeats = REPEATS_ENDED_LEASE;
+    script_store(STORE_CLAIMED, STORE_CLAIMED, STORE_OK);
+    scene->target_script[0] = OUTCOME_REFUSED;
+    scene->target_script[1] = OUTCOME_ACCEPTED;
+    run_one(OUTCOME_ACCEPTED, "claim deliver claim deliver2 settle");
+    assert_int_equal(ended_leases(), 1);
 }
 
 static void test_not_ours(void **state)
@@ -515,6 +566,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_accepted),
+        CASE(test_repeat_is_counted),
+        CASE(test_unclear_repeat_is_counted),
+        CASE(test_refused_repeat_is_not_counted),
+        CASE(test_repeat_of_a_chain_is_counted_once),
         CASE(test_not_ours),
         CASE(test_refused_is_released),
         CASE(test_ambiguous_is_held),

@@ -146,6 +146,7 @@ static const struct {
     {"2[\"a\\u0000\"]", "a NUL in its name"},
     {"2[\"\xff\"]", "bad JSON"},
     {"2[\"\\ud80\"]", "bad JSON"},
+    {"2[\"\\u\xe2\x82\xac\xe2\x82\xac\"]", "bad JSON"},
     {"2[\"a\",\"\\ud800\",99999999999999999999", "bad JSON"},
     {"2-1[\"a\"]", "bad JSON"},
     {"2/admin[\"a\"]", "an event that is not an array"}, /* all of it is the namespace */
@@ -190,6 +191,7 @@ static void test_refusals(void **state)
             fail_msg("took %s", refusals[i].text);
         if (!strstr(err.text, refusals[i].why))
             fail_msg("%s: %s", refusals[i].text, err.text);
+        assert_true(slice_is_utf8(slice_from(err.text)));
         assert_int_equal(packet.id, 77); /* untouched */
         free(copy);
     }

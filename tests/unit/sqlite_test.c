@@ -37,8 +37,8 @@ static struct record relayed(int64_t expires_ms)
     return (struct record){
         .state = RECORD_RELAYED,
         .owner = {.data = "a\0b", .len = 3},
-        .since_ms = -1,
-        .for_ms = INT64_MAX,
+        .since_ms = 1,
+        .for_ms = INT64_MAX / 4,
         .expires_ms = expires_ms,
     };
 }
@@ -54,7 +54,7 @@ static void test_record(void **state)
     assert_true(sqlite_read_record(sqlite, SLICE("k"), &read, NULL));
     assert_int_equal(read.state, RECORD_RELAYED);
     assert_true(slice_eq(read.owner, written.owner));
-    assert_true(read.since_ms == -1 && read.for_ms == INT64_MAX && read.expires_ms == 7);
+    assert_true(read.since_ms == 1 && read.for_ms == INT64_MAX / 4 && read.expires_ms == 7);
     assert_false(read.changed);
     assert_true(sqlite_write_record(sqlite, SLICE("k"), &(struct record){0}, NULL));
     assert_true(sqlite_read_record(sqlite, SLICE("k"), &read, NULL));
@@ -72,6 +72,45 @@ static void test_gate(void **state)
     assert_true(sqlite_read_gate(sqlite, SLICE("g"), &read, NULL));
     assert_true(read.rest_since_ms == 1 && read.rest_for_ms == 2);
     assert_true(read.parts == 3 && read.filled_ms == 4);
+}
+
+static void expect_damaged(struct sqlite *sqlite, struct record written)
+{
+    struct record read;
+    struct err err = {""};
+
+    assert_true(sqlite_write_record(sqlite, SLICE("k"), &written, NULL));
+    assert_false(sqlite_read_record(sqlite, SLICE("k"), &read, &err));
+    assert_string_equal(err.text, "a record in the file is damaged");
+}
+
+/* Numbers that nobody here has written are neither believed nor written over. */
+static void test_damaged(void **state)
+{
+    struct sqlite *sqlite = *state;
+    struct record record = relayed(7);
+    struct gate_record gate = {1, 2, -1, 4, true};
+    struct err err = {""};
+
+    record.state = (enum record_state)4;
+    expect_damaged(sqlite, record);
+    record = relayed(-1);
+    expect_damaged(sqlite, record);
+    record = relayed(7);
+    record.since_ms = INT64_MIN;
+    expect_damaged(sqlite, record);
+    record = relayed(7);
+    record.for_ms = INT64_MAX;
+    expect_damaged(sqlite, record);
+    record = relayed(7);
+    record.generation = -1;
+    expect_damaged(sqlite, record);
+    assert_true(sqlite_write_gate(sqlite, SLICE("g"), &gate, NULL));
+    assert_false(sqlite_read_gate(sqlite, SLICE("g"), &gate, &err));
+    assert_string_equal(err.text, "a record in the file is damaged");
+    record = relayed(7); /* a refused read leaves nothing half done */
+    assert_true(sqlite_write_record(sqlite, SLICE("k"), &record, NULL));
+    assert_true(sqlite_read_record(sqlite, SLICE("k"), &record, NULL));
 }
 
 static bool is_there(struct sqlite *sqlite, struct slice key)
@@ -120,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_record, open_file, close_file),
         cmocka_unit_test_setup_teardown(test_gate, open_file, close_file),
+        cmocka_unit_test_setup_teardown(test_damaged, open_file, close_file),
         cmocka_unit_test_setup_teardown(test_sweep, open_file, close_file),
         cmocka_unit_test_setup_teardown(test_roll_back, open_file, close_file),
     };

@@ -93,6 +93,7 @@ static void expect_record(int64_t generation)
     assert_true(slice_eq(record.owner, SLICE("ann")));
     assert_true(record.since_ms == 10 && record.for_ms == 20 && record.expires_ms == 30);
     assert_int_equal(record.generation, generation);
+    assert_int_equal(record.after, REPEATS_NOTHING);
     assert_true(sqlite_read_gate(sqlite, SLICE("g"), &gate, NULL));
     assert_true(gate.rest_since_ms == 5 && gate.filled_ms == 8);
     record.generation = 9;

@@ -216,6 +216,24 @@ static void test_close_statuses(void **state)
     }
 }
 
+/* Of a close that is refused nothing is given out. */
+static void test_bad_reason(void **state)
+{
+    const struct frame frame = {FIN | 8, "\x03\xe8\xff", 3, false};
+    struct websocket_reader reader;
+    struct buf stream = BUF_INIT(100);
+
+    (void)state;
+    append_frame(&stream, &frame);
+    websocket_reader_init(&reader, LIMIT);
+    struct slice rest = buf_slice(&stream), reason = SLICE("as it was");
+    assert_int_equal(websocket_read(&reader, &rest, &reason), WEBSOCKET_GOT_FAULT);
+    assert_int_equal(reader.status, WEBSOCKET_BAD_TEXT);
+    assert_true(slice_eq(reason, SLICE("as it was")));
+    websocket_reader_release(&reader);
+    buf_release(&stream);
+}
+
 /* Lengths that are not in their shortest form, or that nobody can send. */
 static void test_lengths(void **state)
 {
@@ -292,9 +310,10 @@ static void test_accept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),  cmocka_unit_test(test_close_statuses),
-        cmocka_unit_test(test_lengths), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_writing), cmocka_unit_test(test_accept),
+        cmocka_unit_test(test_frames),     cmocka_unit_test(test_close_statuses),
+        cmocka_unit_test(test_bad_reason), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_writing),
+        cmocka_unit_test(test_accept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@ static void clock_went_back(void **state)
 
     (void)state;
     rig_begin(&server, &rig, NULL);
-    server_do(&server, "SET wakegate:1:{r}:claim:t/a 'C9999999999999 50 0 other' PX 100000");
-    server_do(&server, "SET wakegate:1:{r}:claim:t/b 'H9999999999999 50 0 other' PX 100000");
+    server_do(&server, "SET wakegate:1:{r}:claim:t/a 'C9999999999999 50 0 0 other' PX 100000");
+    server_do(&server, "SET wakegate:1:{r}:claim:t/b 'H9999999999999 50 0 0 other' PX 100000");
     struct store_op a = rig_ask(&rig, "a"), b = rig_ask(&rig, "b");
     assert_int_equal(a.answer, STORE_IN_FLIGHT);
     assert_int_equal(a.answer_ms, 50);

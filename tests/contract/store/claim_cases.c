@@ -56,6 +56,25 @@ static void lease_ends(struct rig *rig)
     expect_left(&late, STORE_IN_FLIGHT);
 }
 
+/* Whoever claimed it in between may not have learned what it repeats. */
+static void released_repeat(struct rig *rig)
+{
+    claim(rig, "a", "ann", SHORT_MS);
+    rig_hold(rig, "b", "ann", SHORT_MS);
+    rig_wait(rig, 2 * SHORT_MS);
+    claim(rig, "a", "bob", LONG_MS);
+    claim(rig, "b", "bob", LONG_MS);
+    claim(rig, "a", "bob", LONG_MS); /* for its next target */
+    assert_int_equal(rig_release(rig, "a", "bob"), STORE_OK);
+    assert_int_equal(rig_release(rig, "b", "bob"), STORE_OK);
+    struct store_op lease = claim(rig, "a", "cat", LONG_MS), hold = claim(rig, "b", "cat", LONG_MS);
+    expect_claimed(&lease, REPEATS_ENDED_LEASE);
+    expect_claimed(&hold, REPEATS_ENDED_HOLD);
+    assert_int_equal(rig_release(rig, "a", "cat"), STORE_OK);
+    assert_int_equal(rig_settle(rig, "a", "ann"), STORE_OK); /* late, and nobody has it */
+    assert_int_equal(rig_claim(rig, "a", "dan", LONG_MS), STORE_RELAYED);
+}
+
 static void late_owner_changes_nothing(struct rig *rig)
 {
     claim(rig, "a", "ann", SHORT_MS);
@@ -351,6 +370,7 @@ const struct store_case claim_cases[] = {
     {"a hold replaces no other's record", hold_replaces_no_others, 0},
     {"what is relayed is claimed again on purpose", relayed_again, 0},
     {"a generation outlasts a release and a hold", generation_outlasts_release, 0},
+    {"what a released claim repeats is told again", released_repeat, 0},
     {"force takes what is claimed or held", forced, 0},
     {"the window ends", window_ends, SHORT_MS},
     {"the window slides", window_slides, SLIDING_WINDOW_MS},
