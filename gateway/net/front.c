@@ -110,9 +110,9 @@ static void on_pause_over(struct deadline *deadline)
 
 /* ---- opening ---- */
 
-/* As many as are wanted, and as there are descriptors for when the soft limit is raised: idle
- * connections must not take those that the relays need. Where there are few, they get half. */
-static unsigned connection_limit(unsigned wanted)
+/* Idle connections must not take the descriptors that the relays need. Where there are few, they
+ * get half. */
+unsigned front_connection_limit(unsigned wanted)
 {
     struct rlimit limit;
 
@@ -169,7 +169,7 @@ void front_accept(struct front *front)
 static bool serve(struct front *front, const struct http_handlers *handlers,
                   const struct front_settings *settings, struct err *err)
 {
-    const struct http_limits limits = {.connections = connection_limit(settings->connections),
+    const struct http_limits limits = {.connections = front_connection_limit(settings->connections),
                                        .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
 
     if (!connections_open(&front->connections, front->turn, settings, &limits, err))

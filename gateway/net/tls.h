@@ -39,6 +39,8 @@ void tls_free(struct tls *tls);
 void tls_feed(struct tls *tls, struct slice bytes);
 /* Goes on with the handshake; the first call makes the first bytes for the peer. */
 enum tls_answer tls_shake(struct tls *tls, struct err *err);
+/* Only after the handshake: when the peer's certificate ends, in milliseconds since 1970. */
+int64_t tls_certificate_end(const struct tls *tls);
 /* Only after the handshake. Reads at most `size` bytes of what the peer said. */
 enum tls_answer tls_read(struct tls *tls, char *bytes, size_t size, size_t *len, struct err *err);
 bool tls_write(struct tls *tls, struct slice bytes, struct err *err);

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -33,7 +34,7 @@ static bool fail(const struct sqlite *sqlite, struct err *err)
     const char *words = sqlite3_errmsg(sqlite->db);
 
     if (code == SQLITE_BUSY)
-        return err_set(err, "in use by another process");
+        return err_set(err, SQLITE_IN_USE);
     if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN)
         return err_set(err, "%s", words);
     if (number == 0)
@@ -345,6 +346,29 @@ bool sqlite_open(struct slice path, struct sqlite **sqlite, struct err *err)
         sqlite_close(opened);
     free(plain);
     return ok;
+}
+
+static int big_endian(const unsigned char *bytes)
+{
+    return (int)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+                 bytes[3]);
+}
+
+/* SQLite's file format, section 1.3: the database header. */
+bool sqlite_peek(const char *path, int *layout)
+{
+    enum { HEADER_BYTES = 100, USER_VERSION_AT = 60, APPLICATION_ID_AT = 68 };
+    unsigned char header[HEADER_BYTES];
+    FILE *file = fopen(path, "re");
+
+    size_t len = file ? fread(header, 1, sizeof(header), file) : 0;
+    if (file)
+        fclose(file);
+    if (len == 0)
+        return false;
+    bool ours = len == sizeof(header) && big_endian(header + APPLICATION_ID_AT) == SQL_OURS;
+    *layout = ours ? big_endian(header + USER_VERSION_AT) : 0;
+    return true;
 }
 
 void sqlite_close(struct sqlite *sqlite)
