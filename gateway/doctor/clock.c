@@ -65,16 +65,18 @@ static int64_t tolerance_ms(const struct config *config)
 
 static void add_skew(struct doctor *doctor, const char *whose, enum level level, int64_t off_ms)
 {
-    long long size = (long long)(off_ms < 0 ? -off_ms : off_ms);
+    long long seconds = (long long)(off_ms < 0 ? -off_ms : off_ms) / 1000;
+    const char *which = off_ms < 0 ? "behind" : "ahead of";
 
-    if (level == LEVEL_OK)
-        findings_add(&doctor->findings, level, CHECK_CLOCK, whose, "agrees to %lld.%llds",
-                     size / 1000, size % 1000 / 100);
-    else
+    if (level != LEVEL_OK)
         findings_add(&doctor->findings, level, CHECK_CLOCK, whose,
-                     "is %lld s %s this machine's clock%s; set both by NTP", size / 1000,
-                     off_ms < 0 ? "behind" : "ahead of",
+                     "is %lld s %s this machine's clock%s; set both by NTP", seconds, which,
                      level == LEVEL_PROBLEM ? ", so that signed wakes are refused as stale" : "");
+    else if (seconds > 0)
+        findings_add(&doctor->findings, level, CHECK_CLOCK, whose,
+                     "is %lld s %s this machine's clock, which does no harm", seconds, which);
+    else
+        findings_add(&doctor->findings, level, CHECK_CLOCK, whose, "agrees with this machine's");
 }
 
 void clock_of_store(struct doctor *doctor, int64_t store_ms, int64_t before_ms, int64_t after_ms)

@@ -11,7 +11,8 @@ void check_config(struct doctor *doctor)
     struct slice lines = buf_slice(&doctor->report->warnings), line;
 
     findings_add(&doctor->findings, LEVEL_OK, CHECK_CONFIG, doctor->report->file,
-                 "%zu routes, no mistakes", doctor->config->route_count);
+                 "%zu route%s, no mistakes", doctor->config->route_count,
+                 doctor->config->route_count == 1 ? "" : "s");
     while (slice_cut(lines, '\n', &line, &lines)) {
         size_t name = strlen(doctor->report->file) + 2; /* "<file>: " */
         line = slice_from_at(line, line.len > name ? name : 0);

@@ -26,9 +26,9 @@ static void add_trigger(struct buf *text, const struct trigger *trigger)
 {
     struct trigger_url url;
 
-    buf_appendf(text, "%s", trigger->dialect->name);
-    if (trigger->dialect->variant_count > 0)
-        buf_appendf(text, " %s", trigger->dialect->variants[trigger->speech.variant].name);
+    const char *variant = trigger->dialect->variants[trigger->speech.variant].name;
+
+    buf_appendf(text, "%s%s%s", trigger->dialect->name, variant ? " " : "", variant ? variant : "");
     if (trigger->url_is_secret || !trigger_url_split(slice_from(trigger->url), &url, NULL))
         return;
     buf_appendf(text, " at %.*s", SLICE_ARG(url.host));
