@@ -82,7 +82,7 @@ static int look(const struct config *config, const struct settings_report *repor
     print_findings(&doctor.findings, json);
     fflush(stdout);
     int status = doctor.findings.counts[LEVEL_PROBLEM] > 0 ? CLI_FAILED : CLI_OK;
-    if (doctor.hanging > 0)
+    if (doctor.hanging)
         _exit(status);
     findings_release(&doctor.findings);
     metrics_free();

@@ -4,12 +4,13 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "gateway/core/clock.h"
 #include "gateway/doctor/checks.h"
 
 /* Names that nobody answers for keep a thread each for a while. */
 #define LOOKUP_THREADS "64"
 
-enum { AWAKE_MS = 20 };
+enum { AWAKE_MS = 20, CLOSE_MS = 500 };
 
 static void (*const checks[])(struct doctor *doctor) = {
     check_config, check_files, check_environment, check_descriptors, check_listen,
@@ -35,6 +36,17 @@ static void stay_awake(uv_timer_t *timer)
     (void)timer;
 }
 
+/* Waits a moment for what is closing; what lasts longer is a look-up. */
+static void let_go(struct doctor *doctor)
+{
+    uint64_t until_us = clock_steady_us() + CLOSE_MS * UINT64_C(1000);
+
+    uv_unref((uv_handle_t *)&doctor->awake);
+    while (uv_loop_alive(&doctor->loop) && clock_steady_us() < until_us)
+        uv_run(&doctor->loop, UV_RUN_ONCE);
+    doctor->hanging = uv_loop_alive(&doctor->loop);
+}
+
 void doctor_run(struct doctor *doctor, const struct config *config,
                 const struct settings_report *report, const char *agentchat_url)
 {
@@ -50,10 +62,11 @@ void doctor_run(struct doctor *doctor, const struct config *config,
         checks[i](doctor);
     if (--doctor->running > 0)
         uv_run(&doctor->loop, UV_RUN_DEFAULT);
-    uv_close((uv_handle_t *)&doctor->awake, NULL);
     turn_close(&doctor->turn);
-    if (doctor->hanging > 0)
+    let_go(doctor);
+    if (doctor->hanging)
         return;
+    uv_close((uv_handle_t *)&doctor->awake, NULL);
     uv_run(&doctor->loop, UV_RUN_DEFAULT);
     check_targets_free(doctor);
     uv_loop_close(&doctor->loop);

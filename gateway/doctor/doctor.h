@@ -25,7 +25,7 @@ struct doctor {
     const char *agentchat_url;
     struct findings findings;
     unsigned running;      /* checks, or parts of one, that go on */
-    unsigned hanging;      /* name look-ups that were given up and cannot be stopped */
+    bool hanging;          /* a name look-up was given up and cannot be stopped */
     struct survey *survey; /* of the targets */
     uv_timer_t awake;      /* a turn must come while something is waited for */
 };
@@ -36,8 +36,8 @@ void doctor_end(struct doctor *doctor);
 
 extern const char *const doctor_checks[]; /* names; the last is NULL */
 
-/* Looks at everything. The config is whole: it has no mistakes. Afterwards a process with hanging
- * look-ups can only end by _exit. */
+/* Looks at everything. The config is whole: it has no mistakes. Afterwards a process with a
+ * hanging look-up can only end by _exit. */
 void doctor_run(struct doctor *doctor, const struct config *config,
                 const struct settings_report *report, const char *agentchat_url);
 

@@ -230,7 +230,6 @@ static void on_late(struct deadline *deadline)
     struct place *place = CONTAINER_OF(deadline, struct place, deadline);
 
     place->late = true;
-    place->survey->doctor->hanging++;
     add(place, LEVEL_PROBLEM, "has a name that is not resolved in time; see that DNS works here");
     deadline_close(deadline, on_deadline_closed);
 }
@@ -252,7 +251,6 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 
     if (place->late) {
         uv_freeaddrinfo(addresses);
-        place->survey->doctor->hanging--;
         return;
     }
     place->addresses = addresses;

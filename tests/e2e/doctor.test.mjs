@@ -349,3 +349,28 @@ test('few descriptors, a proxy in the environment, links of services', async t =
   assert.ok(seen.warning.some(({ check, text }) => check === 'config' && /Kubernetes service link/.test(text)), seen.out)
   assert.equal(seen.out.includes('canary'), false)
 })
+
+/** Runs what follows it beside a resolver that hears every question and answers none. */
+const mute = `
+  const resolver = require('node:dgram').createSocket('udp4').on('message', () => {})
+  resolver.bind(53, '127.0.0.1', () =>
+    require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' })
+      .on('exit', code => process.exit(code ?? 99)))
+`
+
+test('names that nobody answers for: told, and not waited for', async t => {
+  const namespace = makeNamespace(t, { resolv: 'nameserver 127.0.0.1\noptions timeout:30 attempts:1\n' })
+  if (namespace.why) return t.skip(`no network namespace: ${namespace.why}`)
+  const prefix = [...namespace.prefix, process.execPath, '-e', mute]
+  const look = async over => {
+    const sick = await patient(t, { options: { prefix }, ...over })
+    const began = Date.now()
+    const seen = await sick.look()
+    assert.ok(Date.now() - began < 25_000, 'the look-up itself takes 30 s')
+    return seen
+  }
+  const dark = 'https://dark.example/x', refused = `http://127.0.0.1:${await freePort()}`
+  const told = (seen, level, check) => assert.ok(seen[level].some(finding => finding.check === check && /not resolved in time/.test(finding.text)), seen.out)
+  told(await look({ target: target(dark), clock: refused }), 'problem', 'target')
+  told(await look({ target: target(refused, { private: true }), clock: dark }), 'warning', 'clock')
+})
