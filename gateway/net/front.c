@@ -116,7 +116,7 @@ static void on_pause_over(struct deadline *deadline)
 /* As many as are wanted, and as there are descriptors for when the soft limit is raised: idle
  * connections must not take those that the relays need. Where there are few, they get half.
  * `descriptors`: of each connection. */
-static unsigned connection_limit(unsigned wanted, unsigned descriptors)
+unsigned front_connection_limit(unsigned wanted, unsigned descriptors)
 {
     struct rlimit limit;
 
@@ -187,14 +187,18 @@ void front_accept(struct front *front)
     start_accepting(front);
 }
 
+unsigned front_descriptors(const struct front_settings *settings)
+{
+    return settings->certificate ? TLS_DESCRIPTORS : 1;
+}
+
 static bool serve(struct front *front, const struct http_handlers *handlers,
                   const struct front_settings *settings, struct err *err)
 {
-    unsigned descriptors = settings->certificate ? TLS_DESCRIPTORS : 1;
-    const struct http_limits limits = {.connections =
-                                           connection_limit(settings->connections, descriptors),
-                                       .body_memory = settings->body_memory,
-                                       .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
+    const struct http_limits limits = {
+        .connections = front_connection_limit(settings->connections, front_descriptors(settings)),
+        .body_memory = settings->body_memory,
+        .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
 
     if (!connections_open(&front->connections, front->turn, settings, &limits, err))
         return false;

@@ -55,6 +55,10 @@ void front_drain(struct front *front);
 /* No exchange may be parked. */
 void front_close(struct front *front, void (*closed)(void *context), void *context);
 
+/* How many of `wanted` connections there are descriptors for; raises the soft limit. */
+unsigned front_descriptors(const struct front_settings *settings); /* of each connection */
+unsigned front_connection_limit(unsigned wanted, unsigned descriptors);
+
 /* Checks one listen address without opening it, for `check`. */
 bool front_check_address(struct slice address, struct err *err);
 bool front_check_proxy(struct slice block, struct err *err);

@@ -70,8 +70,9 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* The parameters of the query, the first LIMIT_HEADERS of them, as if they were headers: as sent but
- * with `+` as a blank, and without blanks around the value. parameters.h finds one by its name. */
+/* The parameters of the query, the first LIMIT_HEADERS of them, as if they were headers: as sent
+ * but with `+` as a blank, and without blanks around the value. parameters.h finds one by its name.
+ */
 void exchange_query(const struct exchange *exchange, struct request *query);
 
 /* Has the client of a parked exchange closed its side of the connection? */

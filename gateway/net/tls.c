@@ -14,6 +14,7 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gateway/core/buf.h"
 #include "gateway/net/tls_context.h"
@@ -249,6 +250,15 @@ enum tls_answer tls_shake(struct tls *tls, struct err *err)
 const char *tls_fault(const struct tls *tls)
 {
     return tls->fault;
+}
+
+int64_t tls_certificate_end(const struct tls *tls)
+{
+    const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+    const ASN1_TIME *end = certificate ? X509_get0_notAfter(certificate) : NULL;
+    struct tm parts;
+
+    return end && ASN1_TIME_to_tm(end, &parts) == 1 ? (int64_t)timegm(&parts) * 1000 : 0;
 }
 
 enum tls_answer tls_read(struct tls *tls, char *bytes, size_t size, size_t *len, struct err *err)

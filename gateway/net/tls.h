@@ -52,6 +52,8 @@ void tls_feed(struct tls *tls, struct slice bytes);
 enum tls_answer tls_shake(struct tls *tls, struct err *err);
 /* Why a server's handshake failed, in one word of a few, for metrics. */
 const char *tls_fault(const struct tls *tls);
+/* Only after the handshake: when the peer's certificate ends, in milliseconds since 1970. */
+int64_t tls_certificate_end(const struct tls *tls);
 /* Only after the handshake. Reads at most `size` bytes of what the peer said. */
 enum tls_answer tls_read(struct tls *tls, char *bytes, size_t size, size_t *len, struct err *err);
 bool tls_write(struct tls *tls, struct slice bytes, struct err *err);

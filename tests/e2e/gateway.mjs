@@ -223,8 +223,9 @@ export function startGateway(t, over, options) {
 }
 
 /** Runs a subcommand to its end; resolves to { code, signal, out, err }. */
-export async function run(words, { env = {}, input = '', cwd } = {}) {
-  const child = spawn(program, words.map(String), { cwd, env: { PATH: process.env.PATH, ...secretVariables, ...env } })
+export async function run(words, { env = {}, input = '', cwd, prefix = [] } = {}) {
+  const line = [...prefix, program, ...words.map(String)]
+  const child = spawn(line[0], line.slice(1), { cwd, env: { PATH: process.env.PATH, ...secretVariables, ...env } })
   let out = ''
   let err = ''
   child.stdout.on('data', chunk => (out += chunk))
