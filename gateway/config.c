@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gateway/core/clock.h"
 #include "gateway/core/digest.h"
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/tls.h"
 #include "gateway/shared_secrets.h"
 #include "gateway/store/store_address.h"
+#include "gateway/tls_settings.h"
 #include "gateway/variables.h"
 
 #define SECONDS(n) (INT64_C(1000) * (n))
@@ -26,11 +28,9 @@ enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
 static const char *const restart_keys[] = {
-    "listen",      "admin",           "journal",
-    "store",       "window",          "ca_file",
-    "proxies",     "max_connections", "connections_per_address",
-    "body_memory", "head_timeout",    "body_timeout",
-    "idle_timeout"};
+    "listen",      "tls",          "admin",        "journal",         "store",
+    "window",      "ca_file",      "proxies",      "max_connections", "connections_per_address",
+    "body_memory", "head_timeout", "body_timeout", "idle_timeout"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -101,6 +101,7 @@ static void read_front(struct settings *settings, struct front_settings *front)
     const struct list proxies = {"proxies", front->proxies, FRONT_PROXIES, front_check_proxy};
 
     read_listen(settings, front);
+    front->certificate = tls_settings_read(settings, clock_wall_ms() / 1000);
     front->proxy_count = read_list(settings, &proxies);
     front->connections = (unsigned)settings_number(settings, "max_connections", 10000, 1, 1000000);
     front->connections_per_address =
@@ -282,6 +283,7 @@ void config_free(struct config *config)
     free(config->routes);
     rooms_settings_free(config->rooms);
     admin_settings_release(&config->admin_api);
+    certificate_drop(config->front.certificate);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);
@@ -316,6 +318,8 @@ bool config_needs_restart(const struct config *running, const struct config *fre
         bool same = (!old && !new) || json_equal(old, new);
         if (strcmp(key, "store") == 0)
             same = strcmp(running->store, fresh->store) == 0;
+        if (strcmp(key, "tls") == 0) /* another certificate needs none */
+            same = !old == !new;
         if (!same)
             buf_appendf(keys, "%s%s", keys->len > 0 ? ", " : "", key);
     }

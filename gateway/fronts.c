@@ -36,6 +36,7 @@ bool fronts_open(struct fronts *fronts, const struct config *config, const struc
                                            .trusted = slice_starts(config->admin, SLICE("unix:"))};
     front.listen[0] = config->admin;
     front.listen_count = 1;
+    front.certificate = NULL;
     mode_t mask = umask(0177); /* a unix socket is its owner's alone, since it asks for no token */
     bool opened = open_front(&front, &fronts->admin_router, turn, &fronts->admin);
     umask(mask);

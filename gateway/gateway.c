@@ -137,6 +137,7 @@ static void load_again(struct gateway *gateway)
     buf_release(&keys);
     if (gateway->world.rooms)
         rooms_reload(gateway->world.rooms, fresh->rooms);
+    front_renew(gateway->fronts.front, fresh->front.certificate);
     config_free(gateway->config);
     gateway->config = fresh;
     gateway->intake.config = fresh;
@@ -331,6 +332,8 @@ static bool start(struct gateway *gateway)
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
     gateway->pages = (struct admin){.intake = &gateway->intake, .journal = gateway->world.journal};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
+    metrics_value(METRIC_RELOADS, "ok", NULL, NULL); /* there before the first, as alerts need it */
+    metrics_value(METRIC_RELOADS, "failed", NULL, NULL);
     const struct router served = {.intake = &gateway->intake,
                                   .ops = &gateway->ops,
                                   .rooms = gateway->world.rooms,

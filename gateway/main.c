@@ -27,8 +27,14 @@ static const struct command commands[] = {
      "  Without it: the file that WAKEGATE_CONFIG names, or wakegate.json.\n"
      "  SIGHUP reads it again, SIGTERM ends in order, SIGUSR1 logs the relays in flight."},
     {"check", cli_check, "report every mistake of a config",
-     "[--config FILE]\n"
-     "  Exit status: 0 it is fine (there may be warnings), 1 it has mistakes."},
+     "[--config FILE] [--live] [--json]\n"
+     "  --live                where it has no mistake, go and look: files, store, clock, names "
+     "and\n"
+     "                        certificates of targets, addresses to listen on; no wake is sent\n"
+     "  --agentchat-url URL   whose clock to compare with (https://api.agentchat.me)\n"
+     "  --json                for machines\n"
+     "  Exit status: 0 it is fine (there may be warnings), 1 it has mistakes or there are "
+     "problems."},
     {"send", cli_send, "sign and post a wake, as AgentChat does",
      "--dialect NAME --secret-file FILE --url URL [OPTIONS]\n"
      "  --reason WORD         messages, reminder, invite, unanswered or test (messages)\n"

@@ -6,9 +6,13 @@
  * Kubernetes puts variables into every pod that are named after services: a service called
  * "wakegate" makes WAKEGATE_PORT=tcp://10.0.0.1:8080 and half a dozen more. They get one warning in
  * all.
+ *
+ * PORT is what platforms say where they send requests to. It counts where nothing else says where
+ * to listen.
  */
 #include "gateway/variables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "gateway/core/nearest.h"
@@ -51,6 +55,7 @@ struct overlay {
     json_t *root;
     json_t *set; /* key -> name */
     struct settings_report *report;
+    struct slice port;      /* the variable PORT */
     const char *first_link; /* the first service link that was met */
     size_t first_link_len;
     unsigned links;
@@ -174,6 +179,25 @@ static void apply_one(struct overlay *overlay, struct slice name, struct slice v
     warn_unknown(overlay, name);
 }
 
+static void apply_port(struct overlay *overlay)
+{
+    char address[sizeof("[::]:65535")];
+    uint64_t number;
+
+    if (overlay->port.len == 0 || json_object_get(overlay->root, "listen"))
+        return;
+    if (!slice_number(overlay->port, &number) || number == 0 || number > UINT16_MAX) {
+        settings_report_mistake(overlay->report, "",
+                                "the variable PORT is \"%.*s\", must be a port from 1 to 65535; "
+                                "correct it, or say with WAKEGATE_LISTEN where to listen",
+                                SLICE_ARG(slice_first(overlay->port, NAME_SHOWN)));
+        return;
+    }
+    snprintf(address, sizeof(address), "[::]:%u", (unsigned)number);
+    json_object_set_new(overlay->root, "listen", json_string(address));
+    json_object_set_new(overlay->set, "listen", json_string("PORT"));
+}
+
 json_t *variables_apply(json_t *root, char *const *environment, struct settings_report *report)
 {
     struct overlay overlay = {.root = root, .set = json_object(), .report = report};
@@ -183,7 +207,10 @@ json_t *variables_apply(json_t *root, char *const *environment, struct settings_
         slice_cut(slice_from(environment[i]), '=', &name, &value);
         if (slice_starts(name, SLICE("WAKEGATE_")))
             apply_one(&overlay, name, value);
+        else if (slice_eq(name, SLICE("PORT")))
+            overlay.port = value;
     }
+    apply_port(&overlay);
     if (overlay.links > 0)
         settings_report_warning(report, "",
                                 "the variable %.*s looks like a Kubernetes service link (%u such "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gateway/core/metrics.h"
+#include "relay/relay_audit.h"
 
 enum { LEAST_LAST_WAIT_MS = 1000 }; /* what the waits of a chain must leave for its last target */
 
@@ -37,6 +38,7 @@ static struct destination *destination_new(const struct route_facts *route, stru
     destination->references = 1;
     destination->route = mem_text(route->name);
     destination->id = mem_text(id);
+    relay_audit_route(destination->route);
     return destination;
 }
 

@@ -6,11 +6,20 @@
 #include "gateway/core/metrics.h"
 #include "relay/relay_journal.h"
 
+static const char lost_claim[] = "lost_claim";
+static const char *const causes[] = {
+    [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
+
+void relay_audit_route(const char *route)
+{
+    metrics_value(METRIC_REPEATS, route, lost_claim, NULL);
+    metrics_value(METRIC_REPEATS, route, causes[REPEATS_ENDED_LEASE], NULL);
+    metrics_value(METRIC_REPEATS, route, causes[REPEATS_ENDED_HOLD], NULL);
+}
+
 /* A claim that repeats something and comes to nothing gives no target anything twice. */
 static void count_repeat(const struct relay *relay)
 {
-    static const char *const causes[] = {
-        [REPEATS_ENDED_LEASE] = "ended_lease", [REPEATS_ENDED_HOLD] = "ended_hold"};
     enum outcome_code code = relay->outcome.code;
     bool may_have_it = code == OUTCOME_ACCEPTED || code == OUTCOME_AMBIGUOUS;
 
@@ -20,7 +29,7 @@ static void count_repeat(const struct relay *relay)
 
 void relay_audit_lost_claim(const struct relay *relay)
 {
-    ++*metrics_value(METRIC_REPEATS, relay->to->route, "lost_claim", NULL);
+    ++*metrics_value(METRIC_REPEATS, relay->to->route, lost_claim, NULL);
 }
 
 void relay_audit_delivery(const struct relay *relay)

@@ -7,6 +7,9 @@
 
 #include "relay/relay.h"
 
+/* Makes the series of what happens so seldom that its first time has to show as a rise. */
+void relay_audit_route(const char *route);
+
 /* Another owner had the claim when the target's acceptance was to be written. */
 void relay_audit_lost_claim(const struct relay *relay);
 

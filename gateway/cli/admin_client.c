@@ -53,7 +53,8 @@ static bool find_listener(struct admin_client *client, const struct config *conf
 
     if (!address_parse(text, &address, &err))
         return false;
-    address_url(&address, client->address);
+    bool https = config->admin.len == 0 && config->front.certificate;
+    address_url(&address, https ? "https" : "http", client->address);
     client->url = client->address;
     return true;
 }

@@ -9,23 +9,24 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "gateway/cli/channel.h"
+
 enum { QUESTION_BYTES = 8192 };
 
 bool ask_read_url(const char *text, struct ask_place *place, struct err *err)
 {
-    struct slice url = slice_from(text), host, port = SLICE("80"), rest;
+    struct slice url = slice_from(text), host, port, rest;
 
     *place = (struct ask_place){.authority = SLICE("localhost")};
     if (slice_starts(url, SLICE("unix:")) && url.len > 5) {
         place->socket = slice_from_at(url, 5);
         return true;
     }
-    if (slice_starts(url, SLICE("https://")))
-        return err_set(err, "https is not spoken here; name the gateway's own http:// or unix: "
-                            "address");
-    if (!slice_starts(url, SLICE("http://")) || !slice_is_visible(url))
-        return err_set(err, "not a URL that begins with http://, nor unix:/path");
-    url = slice_from_at(url, 7);
+    place->https = slice_starts(url, SLICE("https://"));
+    if ((!place->https && !slice_starts(url, SLICE("http://"))) || !slice_is_visible(url))
+        return err_set(err, "not a URL that begins with http:// or https://, nor unix:/path");
+    url = slice_from_at(url, place->https ? 8 : 7);
+    port = place->https ? SLICE("443") : SLICE("80");
     slice_cut(url, '/', &host, &rest);
     place->authority = host;
     place->path = slice_from_at(url, host.len);
@@ -100,7 +101,7 @@ static int connect_to(const struct ask_place *place, unsigned timeout_s, struct 
 }
 
 static bool send_question(const struct ask_place *place, const struct ask_question *question,
-                          int fd)
+                          const struct channel *channel)
 {
     struct buf text = BUF_INIT(QUESTION_BYTES);
 
@@ -111,8 +112,7 @@ static bool send_question(const struct ask_place *place, const struct ask_questi
     if (strcmp(question->method, "GET") != 0)
         buf_append(&text, SLICE("Content-Length: 0\r\n"));
     buf_append(&text, SLICE("\r\n"));
-    ssize_t sent = send(fd, text.data, text.len, MSG_NOSIGNAL);
-    bool whole = sent >= 0 && (size_t)sent == text.len && !text.overflow;
+    bool whole = !text.overflow && channel_send(channel, buf_slice(&text));
     buf_release(&text);
     return whole;
 }
@@ -138,17 +138,23 @@ static bool read_answer(struct buf *answer, unsigned *status, struct err *err)
 bool ask(const struct ask_place *place, const struct ask_question *question, unsigned timeout_s,
          unsigned *status, struct buf *body, struct err *err)
 {
-    int fd = connect_to(place, timeout_s, err);
-
-    if (fd < 0)
+    if (place->https && question->token.len > 0)
+        return err_set(err, "over https no token is sent, since the certificate is not verified; "
+                            "name the gateway's admin address, http:// or unix:");
+    struct channel channel = {.fd = connect_to(place, timeout_s, err)};
+    if (channel.fd < 0)
         return false;
-    ssize_t len = send_question(place, question, fd) ? 1 : 0;
+    if (place->https && !channel_secure(&channel, err)) {
+        channel_close(&channel);
+        return false;
+    }
+    ssize_t len = send_question(place, question, &channel) ? 1 : 0;
     while (len > 0) { /* until the other side closes */
         char *room = buf_reserve(body, 4096);
-        len = room ? recv(fd, room, 4096, 0) : 0;
+        len = room ? channel_hear(&channel, room, 4096) : 0;
         body->len += len > 0 ? (size_t)len : 0;
     }
-    close(fd);
+    channel_close(&channel);
     if (len < 0)
         return err_set(err, "no answer in time");
     return read_answer(body, status, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ask: one question to a running gateway over HTTP, and its whole answer. A subcommand is a process
- * of its own, so it simply blocks, name look-up included. Plain HTTP only: a gateway is asked on
- * its own machine or network, or over its unix socket.
+ * of its own, so it simply blocks, name look-up included. A gateway is asked on its own machine or
+ * network, or over its unix socket; over https only what needs no token (channel.h says why).
  */
 #ifndef WAKEGATE_GATEWAY_CLI_ASK_H
 #define WAKEGATE_GATEWAY_CLI_ASK_H
@@ -14,9 +14,11 @@ struct ask_place {                /* where it listens */
     char host[256], port[8];      /* the host is "" for a unix socket */
     struct slice socket;          /* its path, NUL-terminated as it is in the URL */
     struct slice authority, path; /* in the URL; the path may be empty */
+    bool https;
 };
 
-/* "http://host[:port][/path]", with an IPv6 address in brackets, or "unix:/path". Borrows `url`. */
+/* "http[s]://host[:port][/path]", with an IPv6 address in brackets, or "unix:/path". Borrows `url`.
+ */
 bool ask_read_url(const char *url, struct ask_place *place, struct err *err);
 
 struct ask_question {

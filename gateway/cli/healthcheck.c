@@ -10,6 +10,8 @@
 #include "gateway/cli/ask.h"
 #include "gateway/cli/cli.h"
 #include "gateway/cli/options.h"
+#include "gateway/config.h"
+#include "gateway/net/address.h"
 
 enum { TIMEOUT_S = 5, ANSWER_BYTES = 65536 };
 
@@ -36,15 +38,39 @@ static void on_alarm(int number)
     _exit(CLI_FAILED);
 }
 
+/* Where the config says that a gateway on this machine listens; without one, where it does by
+ * default. What else may be wrong with the config is not asked here. */
+static void find_gateway(char url[static ADDRESS_URL_SIZE])
+{
+    struct settings_report report;
+    union address address = {.any.sa_family = AF_UNIX};
+    struct err err;
+
+    snprintf(url, ADDRESS_URL_SIZE, "http://127.0.0.1:8080");
+    settings_report_init(&report, config_path());
+    struct config *config = config_read(&report, environ);
+    for (size_t i = 0; config && i < config->front.listen_count; i++)
+        if (address.any.sa_family == AF_UNIX)
+            address_parse(config->front.listen[i], &address, &err);
+    if (address.any.sa_family != AF_UNIX)
+        address_url(&address, json_object_get(config->root, "tls") ? "https" : "http", url);
+    config_free(config);
+    settings_report_release(&report);
+}
+
 int cli_healthcheck(int argc, char **argv)
 {
-    const char *url = "http://127.0.0.1:8080";
+    char own[ADDRESS_URL_SIZE];
+    const char *url = NULL;
     const struct option_row rows[] = {{.name = NULL, .values = &url}};
     struct ask_place place;
     struct err err = {""};
 
     if (!options_read(argc, argv, rows, 1))
         return CLI_USAGE;
+    if (!url)
+        find_gateway(own);
+    url = url ? url : own;
     signal(SIGALRM, on_alarm);
     alarm(TIMEOUT_S);
     if (!ask_read_url(url, &place, &err)) {
@@ -57,7 +83,7 @@ int cli_healthcheck(int argc, char **argv)
     if (place.socket.len > 0)
         printf("%s: %s\n", url, good ? meaning : err.text);
     else
-        printf("http://%.*s%.*s: %s\n", SLICE_ARG(place.authority), SLICE_ARG(path),
-               good ? meaning : err.text);
+        printf("%s://%.*s%.*s: %s\n", place.https ? "https" : "http", SLICE_ARG(place.authority),
+               SLICE_ARG(path), good ? meaning : err.text);
     return good ? CLI_OK : CLI_FAILED;
 }

@@ -21,11 +21,14 @@ enum metric {
     METRIC_SETTLE_RETRIES,      /* no label: settlements that had to be written again */
     METRIC_REQUESTS_REFUSED,    /* reason: refused before a route was known */
     METRIC_CONNECTIONS_REFUSED, /* reason: per_address, total, descriptors */
-    METRIC_ACCEPT_PAUSES,       /* times that accepting stopped for want of descriptors */
-    METRIC_DEADLINES,           /* part: head, body */
-    METRIC_RELOADS,             /* result: ok, failed */
-    METRIC_ROOM_COMMANDS,       /* command, result: ok, taken, declined, refused, invalid, unsure */
-    METRIC_OFFERS,              /* result: taken, withdrawn, busy, nobody, unsure, down */
+    METRIC_TLS_HANDSHAKES,      /* result: ok, or why not (tls_fault, and tunnel.c) */
+    METRIC_CERTIFICATE_EXPIRY, /* gauge, listener: the end of its certificate, in seconds since 1970
+                                */
+    METRIC_ACCEPT_PAUSES,      /* times that accepting stopped for want of descriptors */
+    METRIC_DEADLINES,          /* part: head, body */
+    METRIC_RELOADS,            /* result: ok, failed */
+    METRIC_ROOM_COMMANDS,      /* command, result: ok, taken, declined, refused, invalid, unsure */
+    METRIC_OFFERS,             /* result: taken, withdrawn, busy, nobody, unsure, down */
     METRIC_LOG_DROPPED,
     METRIC_JOURNAL_DROPPED,
     METRIC_CONNECTIONS,    /* gauge */

@@ -77,7 +77,8 @@ bool address_clash(const union address *a, const union address *b)
            memcmp(&left, &right, sizeof(left)) == 0;
 }
 
-void address_url(const union address *address, char url[static ADDRESS_URL_SIZE])
+void address_url(const union address *address, const char *scheme,
+                 char url[static ADDRESS_URL_SIZE])
 {
     char host[INET6_ADDRSTRLEN] = "127.0.0.1"; /* for the addresses that mean all of them */
 
@@ -86,12 +87,13 @@ void address_url(const union address *address, char url[static ADDRESS_URL_SIZE]
     } else if (address->any.sa_family == AF_INET) {
         if (address->four.sin_addr.s_addr != htonl(INADDR_ANY))
             inet_ntop(AF_INET, &address->four.sin_addr, host, sizeof(host));
-        snprintf(url, ADDRESS_URL_SIZE, "http://%s:%u", host, ntohs(address->four.sin_port));
+        snprintf(url, ADDRESS_URL_SIZE, "%s://%s:%u", scheme, host, ntohs(address->four.sin_port));
     } else if (IN6_IS_ADDR_UNSPECIFIED(&address->six.sin6_addr)) {
-        snprintf(url, ADDRESS_URL_SIZE, "http://%s:%u", host, ntohs(address->six.sin6_port));
+        snprintf(url, ADDRESS_URL_SIZE, "%s://%s:%u", scheme, host, ntohs(address->six.sin6_port));
     } else {
         inet_ntop(AF_INET6, &address->six.sin6_addr, host, sizeof(host));
-        snprintf(url, ADDRESS_URL_SIZE, "http://[%s]:%u", host, ntohs(address->six.sin6_port));
+        snprintf(url, ADDRESS_URL_SIZE, "%s://[%s]:%u", scheme, host,
+                 ntohs(address->six.sin6_port));
     }
 }
 

@@ -33,8 +33,10 @@ socklen_t address_len(const union address *address);
 /* The host alone, for logs: "203.0.113.7", also where it came in as ::ffff:203.0.113.7; "unix". */
 void address_text(const struct sockaddr *address, char text[static ADDRESS_TEXT_SIZE]);
 
-/* Where a client on this machine reaches it: "http://127.0.0.1:8080", "unix:/path". */
-void address_url(const union address *address, char url[static ADDRESS_URL_SIZE]);
+/* Where a client on this machine reaches it: "http://127.0.0.1:8080", "unix:/path". `scheme` is
+ * "http" or "https". */
+void address_url(const union address *address, const char *scheme,
+                 char url[static ADDRESS_URL_SIZE]);
 
 struct address_key { /* of a host: IPv4 ones as ::ffff:a.b.c.d */
     unsigned char bytes[16];

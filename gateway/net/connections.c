@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A descriptor is libmicrohttpd's from http_server_add on, but until `closed` is called it is open,
- * so it may be written to and shut down here: that is how a deadline ends a connection. One sweep
- * looks at all connections that have a deadline; it runs only while there are any. Those that wait
- * for an answer, or that left HTTP, cost it nothing.
+ * so it may be written to and shut down here: that is how a deadline ends a connection. Over TLS it
+ * is the tunnel's other end, so the same is true there; such a connection counts until both the
+ * server and the tunnel are done with it. One sweep looks at all connections that have a deadline;
+ * it runs only while there are any. Those that wait for an answer, or that left HTTP, cost it
+ * nothing.
  */
 #include "gateway/net/connections.h"
 
@@ -19,16 +21,26 @@
 
 enum {
     SWEEP_MS = 250,
+    LAST_MS = 1000,    /* for what is still to be sent when all ends */
     INTERIM_BYTES = 64 /* more than "100 Continue" has, less than any answer */
 };
 
-enum part { PART_FIRST_HEAD, PART_BODY, PART_ANSWER, PART_NEXT_HEAD };
+enum part {
+    PART_HANDSHAKE,
+    PART_FIRST_HEAD,
+    PART_BODY,
+    PART_ANSWER,
+    PART_NEXT_HEAD,
+    PART_LAST_BYTES
+};
 
 struct connection {
     struct connections *all;
     struct connection *next, **at; /* what the sweep looks at; `at` NULL: not in it */
     struct tally *tally;
-    int fd; /* libmicrohttpd's */
+    struct tunnel *tunnel; /* NULL: plain, or it is gone */
+    unsigned holders;      /* of the server and the tunnel */
+    int fd;                /* libmicrohttpd's; -1: it has none */
     enum part part;
     bool fresh;     /* no sweep saw it in this part yet */
     uint64_t due;   /* loop time; no meaning in PART_ANSWER */
@@ -37,15 +49,19 @@ struct connection {
 
 struct connections {
     struct turn *turn;
+    struct http_server *server;
     struct address_quota *quota;
+    struct lingering lingering; /* clients of tunnels */
+    struct tunnels tunnels;
     struct connection *first; /* of those with a deadline */
     unsigned count, most;
-    uint64_t head_ms, body_ms, next_head_ms;
+    uint64_t head_ms, body_ms, next_head_ms, last_bytes_ms;
+    bool closing;
     struct deadline sweep;
     void (*closed)(void *context);
     void *context;
     uint64_t *gauge, *slow_heads, *slow_bodies, *refused_address, *refused_total;
-    uint64_t *unreadable;
+    uint64_t *refused_descriptors, *unreadable;
 };
 
 static void leave_sweep(struct connection *connection)
@@ -126,19 +142,56 @@ static bool was_unreadable(const struct connection *connection)
     return connection->part == PART_FIRST_HEAD && traffic.in > 0 && !left;
 }
 
-static void on_closed(void *owner)
+static void end_when_closing(struct connections *all);
+
+static void let_go(struct connection *connection)
 {
-    struct connection *connection = owner;
     struct connections *all = connection->all;
 
-    if (was_unreadable(connection))
-        ++*all->unreadable;
+    connection->holders--;
+    if (connection->holders > 0)
+        return;
     leave_sweep(connection);
     address_quota_leave(all->quota, connection->tally);
     all->count--;
-    *all->gauge = all->count;
+    --*all->gauge;
     free(connection);
+    end_when_closing(all);
 }
+
+static void on_closed(void *owner)
+{
+    struct connection *connection = owner;
+
+    if (was_unreadable(connection))
+        ++*connection->all->unreadable;
+    connection->fd = -1;
+    if (connection->tunnel)
+        expect(connection, PART_LAST_BYTES, connection->all->last_bytes_ms);
+    let_go(connection);
+}
+
+static void on_tunnel_closed(void *context)
+{
+    struct connection *connection = context;
+
+    connection->tunnel = NULL;
+    let_go(connection);
+}
+
+static void on_tunnel_opened(void *context, int fd, const union address *peer, socklen_t peer_len)
+{
+    struct connection *connection = context;
+
+    connection->fd = fd;
+    connection->holders++;
+    connection->part = PART_FIRST_HEAD; /* due when it was */
+    connection->fresh = true;
+    http_server_add(connection->all->server, fd, &peer->any, peer_len, connection);
+}
+
+static const struct tunnel_events tunnel_events = {.opened = on_tunnel_opened,
+                                                   .closed = on_tunnel_closed};
 
 /* A kept connection that stays silent is closed by libmicrohttpd before this deadline, so only a
  * new one can reach it without a byte. That one gets no answer: it did not ask. */
@@ -146,8 +199,11 @@ static bool has_begun(const struct connection *connection)
 {
     struct traffic traffic;
 
-    return connection->part != PART_FIRST_HEAD || !traffic_of(connection->fd, &traffic) ||
-           traffic.in > 0;
+    if (connection->part != PART_FIRST_HEAD)
+        return true;
+    if (connection->tunnel)
+        return tunnel_has_spoken(connection->tunnel);
+    return !traffic_of(connection->fd, &traffic) || traffic.in > 0;
 }
 
 const struct http_watch connections_watch = {.head_done = on_head_done,
@@ -171,6 +227,11 @@ static void end_connection(struct connection *connection)
                       "\"message\":\"The request did not arrive in time.\"}")};
     struct connections *all = connection->all;
 
+    if (connection->fd < 0) {
+        expect_nothing(connection);
+        tunnel_cut(connection->tunnel);
+        return;
+    }
     if (has_begun(connection))
         raw_answer(connection->fd, &answer, "Request Timeout");
     (*(connection->part == PART_BODY ? all->slow_bodies : all->slow_heads))++;
@@ -184,6 +245,8 @@ static void look_for_end(struct connection *connection)
     char byte;
 
     connection->fresh = false;
+    if (connection->fd < 0)
+        return;
     if (recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
         shut_out(connection);
 }
@@ -205,27 +268,46 @@ static void on_sweep(struct deadline *deadline)
         deadline_set(&all->sweep, SWEEP_MS);
 }
 
-void connections_admit(struct connections *all, struct http_server *server, int fd,
-                       const union address *peer, socklen_t peer_len)
+/* false: it is refused, and counted. */
+static bool enter(struct connections *all, const struct sockaddr *peer, struct tally **tally)
 {
+    if (all->count >= all->most) {
+        ++*all->refused_total;
+        return false;
+    }
+    if (!address_quota_enter(all->quota, peer, tally)) {
+        ++*all->refused_address;
+        return false;
+    }
+    return true;
+}
+
+void connections_admit(struct connections *all, struct http_server *server,
+                       const struct tunnel_guest *guest, struct certificate *certificate)
+{
+    const struct sockaddr *peer = &guest->peer.any;
     struct tally *tally;
 
-    if (all->count >= all->most) {
-        (*all->refused_total)++;
-        close(fd);
-        return;
-    }
-    if (!address_quota_enter(all->quota, &peer->any, &tally)) {
-        (*all->refused_address)++;
-        close(fd);
+    if (!enter(all, peer, &tally)) {
+        close(guest->fd);
         return;
     }
     struct connection *connection = mem_new(sizeof(*connection));
-    *connection = (struct connection){.all = all, .tally = tally, .fd = fd};
-    expect(connection, PART_FIRST_HEAD, all->head_ms);
+    *connection = (struct connection){.all = all, .tally = tally, .holders = 1, .fd = -1};
+    all->server = server;
     all->count++;
-    *all->gauge = all->count;
-    http_server_add(server, fd, &peer->any, peer_len, connection);
+    ++*all->gauge; /* there may be more fronts */
+    expect(connection, certificate ? PART_HANDSHAKE : PART_FIRST_HEAD, all->head_ms);
+    if (!certificate) {
+        connection->fd = guest->fd;
+        http_server_add(server, guest->fd, peer, guest->peer_len, connection);
+        return;
+    }
+    connection->tunnel = tunnel_open(&all->tunnels, guest, certificate, connection);
+    if (connection->tunnel)
+        return;
+    ++*all->refused_descriptors;
+    let_go(connection);
 }
 
 bool connections_open(struct connections **connections, struct turn *turn,
@@ -249,12 +331,17 @@ bool connections_open(struct connections **connections, struct turn *turn,
         .head_ms = (uint64_t)settings->head_ms,
         .body_ms = (uint64_t)settings->body_ms,
         .next_head_ms = limits->idle_s * UINT64_C(1000) + (uint64_t)settings->head_ms,
+        .last_bytes_ms = limits->idle_s * UINT64_C(1000),
+        .tunnels = {.loop = turn->loop, .events = &tunnel_events, .lingering = &all->lingering},
         .gauge = metrics_value(METRIC_CONNECTIONS, NULL, NULL, NULL),
         .slow_heads = metrics_value(METRIC_DEADLINES, "head", NULL, NULL),
         .slow_bodies = metrics_value(METRIC_DEADLINES, "body", NULL, NULL),
         .refused_address = metrics_value(METRIC_CONNECTIONS_REFUSED, "per_address", NULL, NULL),
         .refused_total = metrics_value(METRIC_CONNECTIONS_REFUSED, "total", NULL, NULL),
-        .unreadable = metrics_value(METRIC_REQUESTS_REFUSED, "unreadable", NULL, NULL)};
+        .unreadable = metrics_value(METRIC_REQUESTS_REFUSED, "unreadable", NULL, NULL),
+        .refused_descriptors =
+            metrics_value(METRIC_CONNECTIONS_REFUSED, "descriptors", NULL, NULL)};
+    lingering_open(&all->lingering, turn->loop);
     deadline_open(&all->sweep, turn->loop, on_sweep);
     *connections = all;
     return true;
@@ -269,11 +356,35 @@ static void on_sweep_closed(struct deadline *deadline)
     free(all);
 }
 
+/* A tunnel that is cut leaves the list later, from the loop. */
+static void hurry(struct connections *all)
+{
+    struct connection *next;
+
+    for (struct connection *connection = all->first; connection; connection = next) {
+        next = connection->next;
+        if (connection->part == PART_HANDSHAKE)
+            end_connection(connection);
+        else
+            connection->due = uv_now(all->turn->loop) + LAST_MS;
+    }
+}
+
+static void end_when_closing(struct connections *all)
+{
+    if (!all->closing || all->count > 0)
+        return;
+    lingering_close(&all->lingering);
+    address_quota_free(all->quota);
+    deadline_close(&all->sweep, on_sweep_closed);
+}
+
 void connections_close(struct connections *connections, void (*closed)(void *context),
                        void *context)
 {
     connections->closed = closed;
     connections->context = context;
-    address_quota_free(connections->quota);
-    deadline_close(&connections->sweep, on_sweep_closed);
+    connections->closing = true;
+    hurry(connections);
+    end_when_closing(connections);
 }

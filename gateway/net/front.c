@@ -23,6 +23,7 @@
 enum {
     ACCEPTS_PER_EVENT = 64,
     PAUSE_MS = 100,
+    TLS_DESCRIPTORS = 3,     /* of one connection: its socket and the pair of its tunnel */
     OTHER_DESCRIPTORS = 1536 /* kept for what is no connection: targets, lingering, the store */
 };
 
@@ -37,6 +38,7 @@ struct front {
     struct turn *turn;
     struct connections *connections;
     struct http_server *server;
+    struct certificate *certificate; /* counted; NULL: none */
     struct door doors[FRONT_LISTENERS];
     size_t door_count;
     bool open; /* the doors */
@@ -50,25 +52,25 @@ struct front {
 
 /* ---- accepting ---- */
 
-static int accept_from(const struct door *door, union address *peer, socklen_t *len)
+static bool accept_from(const struct door *door, struct tunnel_guest *guest)
 {
-    *len = sizeof(*peer);
-    return accept4(door->listener.fd, &peer->any, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    guest->peer_len = sizeof(guest->peer);
+    guest->fd = accept4(door->listener.fd, &guest->peer.any, &guest->peer_len,
+                        SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return guest->fd >= 0;
 }
 
 /* Nobody is left waiting unanswered in the backlog's first place: the spare descriptor takes one
  * connection in order to close it. */
 static void pause_accepting(struct front *front, const struct door *full)
 {
-    union address peer;
-    socklen_t len;
+    struct tunnel_guest guest;
 
     (*front->pauses)++;
     close(front->spare);
-    int fd = accept_from(full, &peer, &len);
-    if (fd >= 0) {
+    if (accept_from(full, &guest)) {
         (*front->refused)++;
-        close(fd);
+        close(guest.fd);
     }
     front->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < front->door_count; i++)
@@ -79,17 +81,18 @@ static void pause_accepting(struct front *front, const struct door *full)
 static void on_connectable(uv_poll_t *poll, int status, int events)
 {
     struct door *door = CONTAINER_OF(poll, struct door, poll);
-    union address peer;
-    socklen_t len;
+    struct front *front = door->front;
+    bool plain = door->listener.address.any.sa_family == AF_UNIX;
+    struct tunnel_guest guest;
 
     (void)status;
     (void)events;
     for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
-        int fd = accept_from(door, &peer, &len);
-        if (fd >= 0) {
-            connections_admit(door->front->connections, door->front->server, fd, &peer, len);
+        if (accept_from(door, &guest)) {
+            connections_admit(front->connections, front->server, &guest,
+                              plain ? NULL : front->certificate);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            pause_accepting(door->front, door);
+            pause_accepting(front, door);
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -111,8 +114,9 @@ static void on_pause_over(struct deadline *deadline)
 /* ---- opening ---- */
 
 /* As many as are wanted, and as there are descriptors for when the soft limit is raised: idle
- * connections must not take those that the relays need. Where there are few, they get half. */
-static unsigned connection_limit(unsigned wanted)
+ * connections must not take those that the relays need. Where there are few, they get half.
+ * `descriptors`: of each connection. */
+unsigned front_connection_limit(unsigned wanted, unsigned descriptors)
 {
     struct rlimit limit;
 
@@ -124,6 +128,7 @@ static unsigned connection_limit(unsigned wanted)
         return wanted;
     rlim_t half = limit.rlim_cur / 2;
     rlim_t most = limit.rlim_cur - (half < OTHER_DESCRIPTORS ? half : OTHER_DESCRIPTORS);
+    most /= descriptors;
     return wanted < most ? wanted : (unsigned)most;
 }
 
@@ -142,10 +147,26 @@ static bool open_doors(struct front *front, const struct front_settings *setting
             return false;
         }
         door->front = front;
-        address_url(&door->listener.address, door->url);
+        address_url(&door->listener.address, settings->certificate ? "https" : "http", door->url);
         front->door_count = i + 1;
     }
     return true;
+}
+
+static void use_certificate(struct front *front, struct certificate *certificate)
+{
+    struct certificate *old = front->certificate;
+
+    front->certificate = certificate_keep(certificate);
+    certificate_drop(old);
+    *metrics_value(METRIC_CERTIFICATE_EXPIRY, "listen", NULL, NULL) =
+        (uint64_t)certificate_until_s(certificate);
+}
+
+void front_renew(struct front *front, struct certificate *certificate)
+{
+    if (front->certificate && certificate)
+        use_certificate(front, certificate);
 }
 
 static void start(struct front *front, bool held_back)
@@ -166,12 +187,18 @@ void front_accept(struct front *front)
     start_accepting(front);
 }
 
+unsigned front_descriptors(const struct front_settings *settings)
+{
+    return settings->certificate ? TLS_DESCRIPTORS : 1;
+}
+
 static bool serve(struct front *front, const struct http_handlers *handlers,
                   const struct front_settings *settings, struct err *err)
 {
-    const struct http_limits limits = {.connections = connection_limit(settings->connections),
-                                       .body_memory = settings->body_memory,
-                                       .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
+    const struct http_limits limits = {
+        .connections = front_connection_limit(settings->connections, front_descriptors(settings)),
+        .body_memory = settings->body_memory,
+        .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
 
     if (!connections_open(&front->connections, front->turn, settings, &limits, err))
         return false;
@@ -200,6 +227,8 @@ bool front_open(const struct front_settings *settings, struct turn *turn,
         free(opened);
         return false;
     }
+    if (settings->certificate)
+        use_certificate(opened, settings->certificate);
     start(opened, settings->held_back);
     *front = opened;
     return true;
@@ -255,6 +284,7 @@ static void handle_closed(struct front *front)
         return;
     if (front->closed)
         front->closed(front->context);
+    certificate_drop(front->certificate);
     free(front);
 }
 

@@ -4,7 +4,8 @@
  *
  * It counts connections per address, keeps a spare descriptor and stops accepting for a moment when
  * there are none left, and holds the deadlines that the HTTP library does not know: a total time
- * for each head and for each body, however slowly the bytes drip in.
+ * for each head and for each body, however slowly the bytes drip in. Where there is a certificate,
+ * TLS ends here; unix sockets stay plain.
  */
 #ifndef WAKEGATE_NET_FRONT_H
 #define WAKEGATE_NET_FRONT_H
@@ -12,6 +13,7 @@
 #include "gateway/core/err.h"
 #include "gateway/core/op.h"
 #include "gateway/core/slice.h"
+#include "gateway/net/certificate.h"
 #include "gateway/net/http_server.h"
 
 enum { FRONT_LISTENERS = 8, FRONT_PROXIES = 16 };
@@ -26,7 +28,8 @@ struct front_settings {
     unsigned connections_per_address;
     size_t body_memory; /* bytes, of all bodies that come in */
     int64_t head_ms, body_ms, idle_ms;
-    bool held_back; /* whoever connects before front_accept waits */
+    struct certificate *certificate; /* of the TCP listeners, which speak TLS; NULL: plain */
+    bool held_back;                  /* whoever connects before front_accept waits */
 };
 
 struct front;
@@ -43,10 +46,18 @@ void front_accept(struct front *front);
 const char *front_address(const struct front *front, size_t index);
 size_t front_listener_count(const struct front *front);
 
+/* The certificate of handshakes that begin from now on; open connections keep theirs. Nothing where
+ * the front was opened without one, or `certificate` is NULL. */
+void front_renew(struct front *front, struct certificate *certificate);
+
 /* No more connections are accepted; every answer from now on closes its connection. */
 void front_drain(struct front *front);
 /* No exchange may be parked. */
 void front_close(struct front *front, void (*closed)(void *context), void *context);
+
+/* How many of `wanted` connections there are descriptors for; raises the soft limit. */
+unsigned front_descriptors(const struct front_settings *settings); /* of each connection */
+unsigned front_connection_limit(unsigned wanted, unsigned descriptors);
 
 /* Checks one listen address without opening it, for `check`. */
 bool front_check_address(struct slice address, struct err *err);

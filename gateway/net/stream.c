@@ -22,7 +22,7 @@ struct stream {
     enum stream_state state;
     const struct stream_events *events;
     void *context;
-    char *host, *ca_file, *cert_file, *key_file; /* owned; what TLS must know */
+    char *name, *ca_file, *cert_file, *key_file; /* owned; what TLS must know */
     bool wants_tls;
     bool deaf;           /* the peer takes nothing any more; what it sent is still read */
     struct dial *dial;   /* only while dialing */
@@ -57,7 +57,7 @@ static void free_when_gone(struct stream *stream)
     struct err why = stream->why;
 
     tls_free(stream->tls);
-    free(stream->host);
+    free(stream->name);
     free(stream->ca_file);
     free(stream->cert_file);
     free(stream->key_file);
@@ -152,8 +152,10 @@ static void send_bytes(struct stream *stream, struct slice bytes)
 
 static void flush_tls(struct stream *stream)
 {
-    send_bytes(stream, tls_output(stream->tls));
-    tls_taken(stream->tls);
+    const struct slice output = tls_output(stream->tls);
+
+    send_bytes(stream, output);
+    tls_taken(stream->tls, output.len);
 }
 
 /* --- bytes in --- */
@@ -239,7 +241,7 @@ static void begin_shaking(struct stream *stream)
     struct err err = {0};
     uint64_t now = now_ms();
 
-    stream->tls = tls_client_new(stream->host, &files, &err);
+    stream->tls = tls_client_new(stream->name, &files, &err);
     if (!stream->tls) {
         fail(stream, err.text);
         return;
@@ -282,7 +284,7 @@ struct stream *stream_connect(uv_loop_t *loop, const struct stream_address *addr
 
     stream->events = events;
     stream->context = context;
-    stream->host = mem_text(slice_from(address->host));
+    stream->name = mem_text(slice_from(address->name ? address->name : address->host));
     stream->ca_file = copy(address->files.ca_file);
     stream->cert_file = copy(address->files.cert_file);
     stream->key_file = copy(address->files.key_file);
@@ -309,6 +311,11 @@ void stream_write(struct stream *stream, struct slice bytes)
         flush_tls(stream);
     else
         fail(stream, err.text);
+}
+
+int64_t stream_certificate_end(const struct stream *stream)
+{
+    return tls_certificate_end(stream->tls);
 }
 
 void stream_close(struct stream *stream)

@@ -30,6 +30,7 @@ struct stream_events {
 struct stream_address {
     const char *host; /* a name or an address; or, with port NULL, the path of a unix socket */
     const char *port;
+    const char *name;       /* whom the certificate must name; NULL: the host */
     bool tls;               /* as a client: 1.2 or later, certificate and host verified */
     struct tls_files files; /* only with tls */
 };
@@ -43,6 +44,9 @@ struct stream *stream_connect(uv_loop_t *loop, const struct stream_address *addr
 /* After `opened`. Writes all of it, in order; the bytes are copied where the socket does not take
  * them at once. On a stream that is closing they are dropped. */
 void stream_write(struct stream *stream, struct slice bytes);
+
+/* After `opened`, with TLS: when the peer's certificate ends, in milliseconds since 1970. */
+int64_t stream_certificate_end(const struct stream *stream);
 
 /* Closes at once, without what still waits to be written; `closed` comes later, with an empty text.
  * Fine to call more than once. */

@@ -14,6 +14,13 @@
  * milliseconds of the server's own clock. `missing`: what the bucket lacked at `counted`, in
  * milliseconds at one token an hour. A record lives for as long as it says something, and the
  * window after that. {<route>} is one hash tag for all that a script touches.
+ *
+ * Versions of wakegate run side by side on one Redis, so within a layout's number each must read
+ * what any other wrote. May change: the scripts (each version loads and names its own), how long a
+ * record is kept where that is longer, keys of kinds that are new. May not: how a key is made of
+ * its names, a record's fields, their order and their units, a state's letter or its meaning, whose
+ * clock it is. Such a change is a new number; records of the old one are not read then, so all
+ * instances are stopped before the first new one starts, and what was relayed before is forgotten.
  */
 #ifndef WAKEGATE_STORE_REDIS_SCRIPT_H
 #define WAKEGATE_STORE_REDIS_SCRIPT_H

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -33,7 +34,7 @@ static bool fail(const struct sqlite *sqlite, struct err *err)
     const char *words = sqlite3_errmsg(sqlite->db);
 
     if (code == SQLITE_BUSY)
-        return err_set(err, "in use by another process");
+        return err_set(err, SQLITE_IN_USE);
     if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN)
         return err_set(err, "%s", words);
     if (number == 0)
@@ -233,22 +234,46 @@ static bool ask_number(const struct sqlite *sqlite, const char *sql, int *number
     return ok;
 }
 
-/* An empty file is made ours; any other must be ours already, and of this layout. */
-static bool check_layout(const struct sqlite *sqlite, bool *empty, struct err *err)
+/* `*layout` 0: an empty file, which is made ours. Any other must be ours, and not of a later
+ * layout.
+ */
+static bool check_layout(const struct sqlite *sqlite, int *layout, struct err *err)
 {
-    int owner = 0, layout = 0, tables = 0;
+    int owner = 0, tables = 0;
 
     if (!ask_number(sqlite, "PRAGMA application_id", &owner, err) ||
-        !ask_number(sqlite, "PRAGMA user_version", &layout, err) ||
+        !ask_number(sqlite, "PRAGMA user_version", layout, err) ||
         !ask_number(sqlite, "SELECT count(*) FROM sqlite_schema", &tables, err))
         return false;
-    *empty = owner == 0 && layout == 0 && tables == 0;
-    if (owner != SQL_OURS && !*empty)
+    if (owner == 0 && *layout == 0 && tables == 0)
+        return true;
+    if (owner != SQL_OURS || *layout < 1)
         return err_set(err, "the file is another program's database");
-    if (layout != SQL_LAYOUT && !*empty)
-        return err_set(err, "the file has layout %d, this version of wakegate knows layout %d",
-                       layout, SQL_LAYOUT);
-    return true;
+    return *layout <= SQL_LAYOUT ||
+           err_set(err,
+                   "the file has layout %d of a later version of wakegate, and this one knows "
+                   "layout %d; run that version, or name another file",
+                   *layout, SQL_LAYOUT);
+}
+
+/* In a transaction, so that the file is of the one layout or of the other. */
+static bool upgrade(const struct sqlite *sqlite, struct err *err)
+{
+    for (const struct sqlite_upgrade *row = sqlite_upgrades; row->lacks; row++) {
+        int lacks = 0;
+        if (!ask_number(sqlite, row->lacks, &lacks, err) ||
+            (lacks && !execute(sqlite, row->add, err)))
+            return false;
+    }
+    return execute(sqlite, sqlite_upgraded, err);
+}
+
+static bool bring_to_layout(const struct sqlite *sqlite, int layout, struct err *err)
+{
+    if (layout == 0)
+        return execute(sqlite, sqlite_schema, err);
+    return layout == SQL_LAYOUT || upgrade(sqlite, err) ||
+           err_wrap(err, "the file has layout %d and cannot be brought to %d", layout, SQL_LAYOUT);
 }
 
 static bool set_modes(const struct sqlite *sqlite, struct err *err)
@@ -274,7 +299,7 @@ static bool prepare(struct sqlite *sqlite, struct err *err)
 static bool open_file(struct sqlite *sqlite, const char *path, struct err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    bool empty = false;
+    int layout = 0;
 
     if (sqlite3_open_v2(path, &sqlite->db, flags, NULL) != SQLITE_OK)
         return fail(sqlite, err);
@@ -282,9 +307,8 @@ static bool open_file(struct sqlite *sqlite, const char *path, struct err *err)
         return err_set(err, "the file may only be read");
     sqlite3_busy_timeout(sqlite->db, LOCK_WAIT_MS);
     return execute(sqlite, "PRAGMA locking_mode = EXCLUSIVE", err) &&
-           check_layout(sqlite, &empty, err) && set_modes(sqlite, err) &&
-           execute(sqlite, "BEGIN IMMEDIATE", err) &&
-           (!empty || execute(sqlite, sqlite_schema, err)) &&
+           check_layout(sqlite, &layout, err) && set_modes(sqlite, err) &&
+           execute(sqlite, "BEGIN IMMEDIATE", err) && bring_to_layout(sqlite, layout, err) &&
            execute(sqlite, sqlite_threads_schema, err) &&
            execute(sqlite, "UPDATE pulse SET beats = beats + 1; COMMIT", err) &&
            prepare(sqlite, err);
@@ -322,6 +346,29 @@ bool sqlite_open(struct slice path, struct sqlite **sqlite, struct err *err)
         sqlite_close(opened);
     free(plain);
     return ok;
+}
+
+static int big_endian(const unsigned char *bytes)
+{
+    return (int)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+                 bytes[3]);
+}
+
+/* SQLite's file format, section 1.3: the database header. */
+bool sqlite_peek(const char *path, int *layout)
+{
+    enum { HEADER_BYTES = 100, USER_VERSION_AT = 60, APPLICATION_ID_AT = 68 };
+    unsigned char header[HEADER_BYTES];
+    FILE *file = fopen(path, "re");
+
+    size_t len = file ? fread(header, 1, sizeof(header), file) : 0;
+    if (file)
+        fclose(file);
+    if (len == 0)
+        return false;
+    bool ours = len == sizeof(header) && big_endian(header + APPLICATION_ID_AT) == SQL_OURS;
+    *layout = ours ? big_endian(header + USER_VERSION_AT) : 0;
+    return true;
 }
 
 void sqlite_close(struct sqlite *sqlite)

@@ -13,9 +13,15 @@
 
 struct sqlite;
 
-/* Makes the file where there is none. Refuses what is no file of ours, of another layout, not
- * writable, or open in another process. */
+/* Stands in the reason where another process has the file. */
+#define SQLITE_IN_USE "in use by another process"
+
+/* Makes the file where there is none, and brings one of an older layout to this one. Refuses what
+ * is no file of ours, of a later layout, not writable, or open in another process. */
 bool sqlite_open(struct slice path, struct sqlite **sqlite, struct err *err);
+/* The layout that the file says it has, without opening or locking it; 0: it is none of ours.
+ * false: there is none yet. */
+bool sqlite_peek(const char *path, int *layout);
 void sqlite_close(struct sqlite *sqlite); /* NULL is fine */
 
 bool sqlite_begin(struct sqlite *sqlite, struct err *err);

@@ -2,6 +2,7 @@
 #include "gateway/store/sqlite_schema.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 const char sqlite_schema[] =
     "CREATE TABLE claims (key TEXT NOT NULL PRIMARY KEY, state INTEGER NOT NULL,"
@@ -15,9 +16,24 @@ const char sqlite_schema[] =
     "CREATE TABLE pulse (beats INTEGER NOT NULL) STRICT;"
     "INSERT INTO pulse VALUES (0);"
     "PRAGMA application_id = 2002873189;"
-    "PRAGMA user_version = 1;";
+    "PRAGMA user_version = 2;";
 
-static_assert(SQL_OURS == 2002873189 && SQL_LAYOUT == 1, "the schema names them");
+static_assert(SQL_OURS == 2002873189 && SQL_LAYOUT == 2, "the schema names them");
+
+const struct sqlite_upgrade sqlite_upgrades[] = {
+    {"SELECT NOT EXISTS (SELECT * FROM pragma_table_info('claims') WHERE name = 'generation')",
+     "ALTER TABLE claims ADD COLUMN generation INTEGER NOT NULL DEFAULT 0"},
+    {"SELECT NOT EXISTS (SELECT * FROM pragma_table_info('claims') WHERE name = 'after')",
+     "ALTER TABLE claims ADD COLUMN after INTEGER NOT NULL DEFAULT 0"},
+    {"SELECT EXISTS (SELECT * FROM pragma_table_info('entries'))"
+     " AND NOT EXISTS (SELECT * FROM pragma_table_info('entries') WHERE name = 'expires_ms')",
+     "ALTER TABLE entries ADD COLUMN expires_ms INTEGER NOT NULL DEFAULT 0;"
+     "UPDATE entries SET expires_ms = at_ms + 604800000;" /* what was the default: 7 days */
+     "DROP INDEX IF EXISTS entries_age"},
+    {NULL, NULL},
+};
+
+const char sqlite_upgraded[] = "PRAGMA user_version = 2";
 
 /* A position is never given twice, also not that of an entry which is gone. How long an entry is
  * kept is written beside it, since those who append may keep theirs for different times. An offer

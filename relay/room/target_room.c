@@ -24,7 +24,7 @@
 #include "gateway/core/limits.h"
 #include "gateway/core/metrics.h"
 #include "relay/room/rooms.h"
-#include "relay/target.h"
+#include "relay/room/target_room.h"
 
 /* How long an offer outlives the budget when its gateway died and nobody withdraws it. */
 enum { OFFER_MARGIN_MS = 2000, MESSAGE_ID_SIZE = LIMIT_DELIVERY_ID_BYTES + 8 };
@@ -35,8 +35,8 @@ struct room_target {
     struct target target;
     enum accept accept;
     int64_t offer_ms;
-    char *prompt, *handle; /* owned */
-    struct room *room;     /* counted; NULL in a check */
+    char *thread, *prompt, *handle; /* owned */
+    struct room *room;              /* counted; NULL in a check */
     struct turn *turn;
 };
 
@@ -303,6 +303,7 @@ static void room_close(struct target *target)
     struct room_target *room = (struct room_target *)(void *)target;
 
     room_drop(room->room);
+    free(room->thread);
     free(room->prompt);
     free(room->handle);
     free(room);
@@ -350,6 +351,7 @@ static struct target *room_open(struct settings *settings, const struct route_fa
                    .hold_ms = offer_ms}, /* then nobody can take it any more */
         .accept = accept,
         .offer_ms = offer_ms,
+        .thread = mem_text(thread),
         .prompt = mem_text(route->prompt),
         .handle = mem_text(route->handle),
     };
@@ -358,6 +360,14 @@ static struct target *room_open(struct settings *settings, const struct route_fa
         room->turn = world->turn;
     }
     return &room->target;
+}
+
+const char *target_room_thread(const struct target *target, bool *stored)
+{
+    const struct room_target *room = (const struct room_target *)(const void *)target;
+
+    *stored = room->accept == ACCEPT_STORED;
+    return room->thread;
 }
 
 const struct target_kind target_room = {

@@ -147,7 +147,7 @@ static void test_half_closed_after_a_request(void **state)
 
     (void)state;
     assert_true(say(&client, "GET /get HTTP/1.1\r\nHost: x\r\n\r\n"));
-    shutdown(client.fd, SHUT_WR);
+    say_end(&client);
     assert_hears(&client, 200, "hello");
     assert_ends(&client); /* long before it counts as idle */
     hang_up(&client);
@@ -247,12 +247,13 @@ static void test_out_of_descriptors(void **state)
 {
     const struct front_settings settings = rig_settings();
     struct rig *rig = rig_new(&settings);
+    const union address address = rig_address(rig, 0);
     struct rlimit limit, low;
     struct client clients[8];
 
     (void)state;
     for (int i = 0; i < 8; i++)
-        clients[i] = dial(rig); /* in the backlog */
+        clients[i] = knock(rig, &address); /* in the backlog */
     int next = dup(clients[0].fd);
     close(next);
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -264,6 +265,7 @@ static void test_out_of_descriptors(void **state)
     setrlimit(RLIMIT_NOFILE, &limit);
     uint64_t refused = metric(METRIC_CONNECTIONS_REFUSED, "descriptors");
     RIG_WAIT(rig, metric(METRIC_CONNECTIONS, NULL) == 8 - refused);
+    greet(&clients[7]);
     assert_true(say(&clients[7], "GET /get HTTP/1.1\r\nHost: x\r\n\r\n"));
     assert_hears(&clients[7], 200, "hello");
     for (int i = 0; i < 8; i++)
@@ -339,7 +341,8 @@ static void test_several_listeners(void **state)
     assert_int_equal(front_listener_count(rig->front), 2);
     assert_null(front_address(rig->front, 2));
     for (size_t i = 0; i < 2; i++) {
-        assert_non_null(strstr(front_address(rig->front, i), "http://127.0.0.1:"));
+        assert_non_null(strstr(front_address(rig->front, i),
+                               rig->certificate ? "https://127.0.0.1:" : "http://127.0.0.1:"));
         union address address = rig_address(rig, i);
         struct client client = dial_address(rig, &address);
         assert_true(say(&client, "GET /get HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -360,7 +363,8 @@ static void test_one_listener_fails(void **state)
     const struct http_handlers handlers = {.context = rig};
 
     (void)state;
-    second.listen[1] = slice_from_at(slice_from(front_address(rig->front, 0)), 7); /* taken */
+    struct slice taken = slice_from(front_address(rig->front, 0));
+    second.listen[1] = slice_from_at(taken, rig->certificate ? 8 : 7); /* beyond the scheme */
     second.listen_count = 2;
     assert_false(front_open(&second, &rig->turn, &handlers, &none, &err));
     assert_non_null(strstr(err.text, "cannot listen"));

@@ -179,7 +179,7 @@ static void test_half_closed_client_gets_its_answer(void **state)
     (void)state;
     assert_true(say(&client, "GET /park HTTP/1.1\r\nHost: x\r\n\r\n"));
     RIG_WAIT(rig, rig->parked_count == 1);
-    shutdown(client.fd, SHUT_WR);
+    say_end(&client);
     rig_turns(rig, 5);
     rig_release(rig, 0);
     assert_hears(&client, 200, "late");

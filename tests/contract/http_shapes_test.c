@@ -235,7 +235,7 @@ static void test_noise(void **state)
             noise[(seed >> 8) % len] = (char)(seed >> 20);
         }
         say_bytes(&client, (struct slice){.data = noise, .len = len});
-        shutdown(client.fd, SHUT_WR);
+        say_end(&client);
         while (hear(&client, &reply))
             assert_true(reply.status >= 100);
         hang_up(&client);

@@ -34,6 +34,7 @@ export function makeAuthority(t) {
   write('index.txt', '')
   write('serial', '01\n')
   return {
+    directory,
     ca: at('ca.pem'),
     key: fs.readFileSync(at('server.key')),
     cert(names, from = -1, to = 2) {

@@ -63,12 +63,13 @@ export class Gateway {
   entries = []
   #rest = ''
 
-  constructor(directory, config, { env, prefix, ready, binary }) {
+  constructor(directory, config, { env, prefix, ready, tls, binary }) {
     this.directory = directory
     this.file = path.join(directory, 'wakegate.json')
     this.env = env
     this.prefix = prefix
     this.ready = ready
+    this.tls = tls
     this.binary = binary
     this.write(config)
   }
@@ -141,11 +142,11 @@ export class Gateway {
 
   /** Sends `wake` to /wake/<name> in `dialect`. */
   wake(name, dialect, wake, options) {
-    return request(`${this.url}/wake/${name}`, framed(dialect, wake, options))
+    return request(`${this.url}/wake/${name}`, { tls: this.tls, ...framed(dialect, wake, options) })
   }
 
   get(where) {
-    return request(this.url + where, { method: 'GET' })
+    return request(this.url + where, { method: 'GET', tls: this.tls })
   }
 
   /** The metrics as { 'name{labels}': value }. */
@@ -210,9 +211,9 @@ export const defaults = {
   log_level: 'debug'
 }
 
-export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true, binary = program } = {}) {
+export function makeGateway(t, over, { env = {}, prefix = [], directory = scratch(t), ready = true, tls, binary = program } = {}) {
   const config = typeof over === 'string' ? over : { ...defaults, ...over }
-  const gateway = new Gateway(directory, config, { env, prefix, ready, binary })
+  const gateway = new Gateway(directory, config, { env, prefix, ready, tls, binary })
   t.after(() => gateway.finish())
   return gateway
 }
@@ -222,8 +223,9 @@ export function startGateway(t, over, options) {
 }
 
 /** Runs a subcommand to its end; resolves to { code, signal, out, err }. */
-export async function run(words, { env = {}, input = '', cwd } = {}) {
-  const child = spawn(program, words.map(String), { cwd, env: { PATH: process.env.PATH, ...secretVariables, ...env } })
+export async function run(words, { env = {}, input = '', cwd, prefix = [] } = {}) {
+  const line = [...prefix, program, ...words.map(String)]
+  const child = spawn(line[0], line.slice(1), { cwd, env: { PATH: process.env.PATH, ...secretVariables, ...env } })
   let out = ''
   let err = ''
   child.stdout.on('data', chunk => (out += chunk))

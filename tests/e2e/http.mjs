@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // http: one HTTP request and its whole answer; and a raw socket for bytes that no HTTP client sends.
 import http from 'node:http'
+import https from 'node:https'
 import net from 'node:net'
 
-/** A request to `url` (or over `socketPath`). Resolves to { status, headers, text, json }. */
-export function request(url, { method = 'POST', headers = {}, body = '', socketPath, timeout = 30_000 } = {}) {
+/** A request to `url` (or over `socketPath`). `tls` are Node's options for https, `agent` one that keeps
+ * connections. Resolves to { status, headers, text, json, socket }. */
+export function request(url, { method = 'POST', headers = {}, body = '', socketPath, timeout = 30_000, tls = {}, agent = false } = {}) {
   return new Promise((resolve, reject) => {
     const at = new URL(url)
     const bytes = Buffer.from(body)
     const length = method === 'GET' || method === 'HEAD' ? {} : { 'content-length': bytes.length }
-    const out = http.request(
+    const { request: begin } = at.protocol === 'https:' ? https : http
+    const out = begin(
       {
+        ...tls,
         method,
-        agent: false,
+        agent,
         socketPath,
         hostname: at.hostname.replace(/^\[|\]$/g, ''),
         port: at.port,
@@ -29,7 +33,7 @@ export function request(url, { method = 'POST', headers = {}, body = '', socketP
           try {
             json = JSON.parse(text)
           } catch {}
-          resolve({ status: answer.statusCode, headers: answer.headers, text, json })
+          resolve({ status: answer.statusCode, headers: answer.headers, text, json, socket: out.socket })
         })
       }
     )

@@ -352,6 +352,7 @@ async function runCommands(t, canaries, gateway, surfaces, planted) {
   const checked = await run(['check', '--config', gateway.file], options)
   assert.equal(checked.code, 0, checked.out + checked.err)
   put('check', checked)
+  for (const shape of [[], ['--json']]) put('doctor', await run(['check', '--live', '--config', gateway.file, '--agentchat-url', 'http://127.0.0.1:9', ...shape], options))
   const words = ['--help', 'help', 'version', ...['serve', 'check', 'send', 'verify', 'sink', 'healthcheck'].map(command => [command, '--help'])]
   for (const word of words) put('help', await run([word].flat(), options))
   const echoing = new Runtime(takes('poke'))

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/fakes/pem.h"
+
 static void rig_answer(struct exchange *exchange, unsigned status, struct slice body)
 {
     const struct http_answer answer = {
@@ -119,7 +121,10 @@ struct rig *rig_new_for(const struct front_settings *settings, const struct http
     rig->early.max = REPLY_MOST;
     uv_loop_init(&rig->loop);
     turn_open(&rig->turn, &rig->loop);
-    if (!front_open(settings, &rig->turn, &own, &rig->front, &err))
+    struct front_settings tls = *settings;
+    if (getenv("RIG_TLS") && !tls.certificate)
+        tls.certificate = rig->certificate = pem_certificate(PEM_EC);
+    if (!front_open(&tls, &rig->turn, &own, &rig->front, &err))
         fail_msg("%s", err.text);
     return rig;
 }
@@ -153,6 +158,7 @@ void rig_free(struct rig *rig)
     assert_int_equal(*metrics_value(METRIC_CONNECTIONS, NULL, NULL, NULL), 0);
     assert_int_equal(uv_loop_close(&rig->loop), 0);
     metrics_free();
+    certificate_drop(rig->certificate);
     buf_release(&rig->early);
     free(rig);
 }
@@ -168,43 +174,7 @@ void rig_release(struct rig *rig, size_t index)
     rig_answer(rig->parked[index], 200, SLICE("late"));
 }
 
-struct client dial_address(struct rig *rig, const union address *address)
-{
-    struct client client = {.rig = rig, .in = BUF_INIT(REPLY_MOST)};
-
-    client.fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(client.fd >= 0);
-    assert_int_equal(connect(client.fd, &address->any, address_len(address)), 0);
-    return client;
-}
-
-union address rig_address(const struct rig *rig, size_t index)
-{
-    struct slice url = slice_from(front_address(rig->front, index));
-    union address address;
-    struct err err = {""};
-
-    if (slice_starts(url, SLICE("http://")))
-        url = slice_from_at(url, 7);
-    if (!address_parse(url, &address, &err))
-        fail_msg("%s", err.text);
-    return address;
-}
-
-struct client dial(struct rig *rig)
-{
-    union address address = rig_address(rig, 0);
-
-    return dial_address(rig, &address);
-}
-
-void hang_up(struct client *client)
-{
-    close(client->fd);
-    buf_release(&client->in);
-}
-
-bool say_bytes(struct client *client, struct slice bytes)
+static bool send_bytes(struct client *client, struct slice bytes)
 {
     uint64_t until = uv_hrtime() + RIG_PATIENCE_NS;
 
@@ -221,9 +191,139 @@ bool say_bytes(struct client *client, struct slice bytes)
     return true;
 }
 
+static bool send_output(struct client *client)
+{
+    struct slice output = tls_output(client->tls);
+    bool sent = send_bytes(client, output);
+
+    tls_taken(client->tls, output.len);
+    return sent;
+}
+
+/* How many bytes came; none, and it may be over. */
+static size_t receive(struct client *client, char *bytes, size_t size)
+{
+    ssize_t len = recv(client->fd, bytes, size, MSG_DONTWAIT);
+
+    if (len == 0 || (len < 0 && errno != EAGAIN))
+        client->over = true;
+    return len > 0 ? (size_t)len : 0;
+}
+
+static void feed(struct client *client)
+{
+    char bytes[16384];
+    size_t len = receive(client, bytes, sizeof(bytes));
+
+    tls_feed(client->tls, (struct slice){.data = bytes, .len = len});
+}
+
+void greet(struct client *client)
+{
+    uint64_t until = uv_hrtime() + RIG_PATIENCE_NS;
+    enum tls_answer answer = TLS_MORE;
+    struct err err = {""};
+
+    if (!client->rig->certificate)
+        return;
+    client->tls = tls_probe_new();
+    while (answer == TLS_MORE && !client->over) {
+        answer = tls_shake(client->tls, &err);
+        client->over = !send_output(client);
+        if (answer == TLS_MORE) {
+            rig_turn(client->rig);
+            feed(client);
+        }
+        assert_true(uv_hrtime() < until);
+    }
+}
+
+struct client knock(struct rig *rig, const union address *address)
+{
+    struct client client = {.rig = rig, .in = BUF_INIT(REPLY_MOST)};
+
+    client.fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(client.fd >= 0);
+    assert_int_equal(connect(client.fd, &address->any, address_len(address)), 0);
+    return client;
+}
+
+struct client dial_address(struct rig *rig, const union address *address)
+{
+    struct client client = knock(rig, address);
+
+    if (address->any.sa_family != AF_UNIX)
+        greet(&client);
+    return client;
+}
+
+union address rig_address(const struct rig *rig, size_t index)
+{
+    struct slice url = slice_from(front_address(rig->front, index));
+    union address address;
+    struct err err = {""};
+
+    if (slice_starts(url, SLICE("http://")))
+        url = slice_from_at(url, 7);
+    else if (slice_starts(url, SLICE("https://")))
+        url = slice_from_at(url, 8);
+    if (!address_parse(url, &address, &err))
+        fail_msg("%s", err.text);
+    return address;
+}
+
+struct client dial(struct rig *rig)
+{
+    union address address = rig_address(rig, 0);
+
+    return dial_address(rig, &address);
+}
+
+void say_end(struct client *client)
+{
+    if (client->tls) {
+        tls_end(client->tls);
+        send_output(client);
+    }
+    shutdown(client->fd, SHUT_WR);
+}
+
+void hang_up(struct client *client)
+{
+    close(client->fd);
+    tls_free(client->tls);
+    buf_release(&client->in);
+}
+
+bool say_bytes(struct client *client, struct slice bytes)
+{
+    struct err err;
+
+    if (!client->tls)
+        return send_bytes(client, bytes);
+    return !client->over && tls_write(client->tls, bytes, &err) && send_output(client);
+}
+
 bool say(struct client *client, const char *text)
 {
     return say_bytes(client, slice_from(text));
+}
+
+/* What was fed, as far as it can be read. */
+static void decipher(struct client *client)
+{
+    enum tls_answer answer = TLS_DONE;
+    struct err err;
+
+    while (answer == TLS_DONE) {
+        size_t len = 0;
+        char *room = buf_reserve(&client->in, 65536);
+        assert_non_null(room);
+        answer = tls_read(client->tls, room, 65536, &len, &err);
+        client->in.len += len;
+    }
+    client->told = answer == TLS_ENDED;
+    client->over = client->over || answer != TLS_MORE;
 }
 
 void take_in(struct client *client)
@@ -231,11 +331,12 @@ void take_in(struct client *client)
     char *room = buf_reserve(&client->in, 65536);
 
     assert_non_null(room);
-    ssize_t len = recv(client->fd, room, 65536, MSG_DONTWAIT);
-    if (len > 0)
-        client->in.len += (size_t)len;
-    else if (len == 0 || errno != EAGAIN)
-        client->over = true;
+    if (!client->tls) {
+        client->in.len += receive(client, room, 65536);
+        return;
+    }
+    feed(client);
+    decipher(client);
 }
 
 static const char *end_of_head(const struct client *client)

@@ -5,6 +5,9 @@
  * One thread: whenever a client waits, rig_turn lets the loop turn. Paths choose what the handlers
  * do: /echo takes a body of up to ECHO_MOST bytes and sends it back, /park waits for rig_release,
  * /refused is answered by `head`, /upgrade is taken over, anything else takes no body and gets 200.
+ *
+ * With RIG_TLS in the environment all clients of TCP listeners speak TLS, so that the same tests
+ * hold for both.
  */
 #ifndef WAKEGATE_TESTS_HTTP_RIG_H
 #define WAKEGATE_TESTS_HTTP_RIG_H
@@ -15,6 +18,7 @@
 #include "gateway/core/metrics.h"
 #include "gateway/net/address.h"
 #include "gateway/net/front.h"
+#include "gateway/net/tls.h"
 
 enum { ECHO_MOST = 4000, PARKED_MOST = 3000, TAKEN_MOST = 3000, REPLY_MOST = 1024 * 1024 };
 
@@ -24,6 +28,7 @@ enum { ECHO_MOST = 4000, PARKED_MOST = 3000, TAKEN_MOST = 3000, REPLY_MOST = 102
 struct rig {
     uv_loop_t loop;
     struct turn turn;
+    struct certificate *certificate; /* NULL: plain */
     struct front *front;
     bool closed;
     unsigned heads, requests, faults;
@@ -39,8 +44,10 @@ struct rig {
 struct client {
     struct rig *rig;
     int fd;
-    struct buf in; /* received, not taken yet */
-    bool over;     /* the server closed it */
+    struct tls *tls; /* NULL: plain */
+    struct buf in;   /* received, not taken yet */
+    bool over;       /* the server closed it */
+    bool told;       /* and said so, in TLS */
 };
 
 struct reply {
@@ -73,7 +80,12 @@ void rig_upgrade(struct rig *rig, struct exchange *exchange);
 union address rig_address(const struct rig *rig, size_t index);
 
 struct client dial(struct rig *rig);
+/* Connects and says nothing, not even of TLS, which greet does then. */
+struct client knock(struct rig *rig, const union address *address);
+void greet(struct client *client);
 struct client dial_address(struct rig *rig, const union address *address);
+/* Says that no more will be sent. */
+void say_end(struct client *client);
 void hang_up(struct client *client);
 
 /* false: the connection is gone. */

@@ -22,7 +22,7 @@ for file in tests/*/*_test.c; do # x_test.c may have more parts, in the folder x
     grep -qE 'cmocka_unit_test|cmocka_run_group_tests' "${parts[@]}" || { echo "$file: runs no test"; bad=1; }
     grep -qE 'assert_|fail_msg' "${parts[@]}" || { echo "$file: asserts nothing"; bad=1; }
 done
-for file in tests/e2e/*.test.mjs; do
+for file in tests/*/*.test.mjs; do
     [ -e "$file" ] || continue
     grep -qE '^ *(await )?(test|t\.test|it)\(' "$file" || { echo "$file: runs no test"; bad=1; }
     grep -qE 'assert' "$file" || { echo "$file: asserts nothing"; bad=1; }

@@ -18,7 +18,7 @@ find gateway dialects relay -name '*.[ch]' -print0 | sort -z | xargs -0 awk '
         if (path ~ /^gateway\/core\//) return "core"
         if (path ~ /^gateway\/net\//) return "net"
         if (path ~ /^gateway\/store\//) return "store"
-        if (path ~ /^gateway\/(cli\/|main\.c$)/) return "top"
+        if (path ~ /^gateway\/(cli\/|doctor\/|main\.c$)/) return "top"
         if (path ~ /^gateway\/[^\/]*$/) return "gateway"
         if (path ~ /^dialects\//) return "dialects"
         if (path ~ /^relay\//) return "relay"

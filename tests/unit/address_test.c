@@ -42,7 +42,7 @@ static void test_listen_addresses(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         assert_true(address_parse(slice_from(good[i].text), &address, &err));
-        address_url(&address, url);
+        address_url(&address, "http", url);
         assert_string_equal(url, good[i].url);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)

@@ -244,6 +244,30 @@ static void variables_become_what_the_file_would_say(void **state)
     unload(&loaded);
 }
 
+static void listens_where(const char *const environment[], const char *where)
+{
+    struct loaded loaded;
+
+    json_t *root = base_config();
+    char *json = json_dumps(root, 0);
+    load(&loaded, json, (char *const *)(uintptr_t)environment);
+    free(json);
+    json_decref(root);
+    assert_int_equal(loaded.report.mistake_count, 0);
+    assert_int_equal(loaded.config->front.listen_count, 1);
+    assert_true(slice_eq(loaded.config->front.listen[0], slice_from(where)));
+    unload(&loaded);
+}
+
+static void listens_at_the_port_of_a_platform(void **state)
+{
+    (void)state;
+    listens_where((const char *const[]){NULL}, "[::]:8080");
+    listens_where((const char *const[]){"PORT=10000", NULL}, "[::]:10000");
+    listens_where((const char *const[]){"PORT=10000", "WAKEGATE_LISTEN=127.0.0.1:1", NULL},
+                  "127.0.0.1:1");
+}
+
 static json_t *many_routes(size_t count)
 {
     json_t *root = base_config();
@@ -438,6 +462,7 @@ int main(void)
         cmocka_unit_test(has_defaults),
         cmocka_unit_test(targets_hold_for_a_time_of_their_kind),
         cmocka_unit_test(variables_become_what_the_file_would_say),
+        cmocka_unit_test(listens_at_the_port_of_a_platform),
         cmocka_unit_test(finds_routes_by_name),
         cmocka_unit_test(tells_each_shared_secret_once),
         cmocka_unit_test(checking_a_store_makes_no_file),

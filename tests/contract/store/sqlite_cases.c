@@ -164,7 +164,7 @@ static void patch(struct rig *rig, off_t at, const char *bytes, size_t len, cons
 
 static void newer_layout(struct rig *rig)
 {
-    patch(rig, 60, "\0\0\0\2", 4, "layout 2");
+    patch(rig, 60, "\0\0\0\3", 4, "layout 3 of a later version");
 }
 
 static void another_program(struct rig *rig)
