@@ -24,6 +24,7 @@ struct variable {
 static const struct variable variables[] = {
     {"WAKEGATE_LISTEN", "listen", LIST},
     {"WAKEGATE_ADMIN", "admin", TEXT},
+    {"WAKEGATE_PUBLIC_URL", "public_url", TEXT},
     {"WAKEGATE_STORE", "store", TEXT},
     {"WAKEGATE_WINDOW", "window", TEXT},
     {"WAKEGATE_BUDGET", "budget", TEXT},

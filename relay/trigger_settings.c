@@ -15,86 +15,23 @@
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/reach.h"
+#include "gateway/net/url.h"
+#include "relay/preset.h"
 
-enum { VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
+enum { VARIANTS = 8, ID_HASH_BYTES = 4 };
 
 /* The URL. */
-
-struct url_parts {
-    bool tls;
-    struct slice host; /* with the brackets of an IPv6 address */
-    struct slice port; /* empty: the scheme's own */
-};
-
-/* `[host]` or `[host]:port`, with the brackets in `*host`. */
-static bool split_brackets(struct slice text, struct slice *host, struct slice *port,
-                           struct err *err)
-{
-    struct slice address, rest;
-
-    if (!slice_cut(slice_from_at(text, 1), ']', &address, &rest) || !address_is_ipv6(address))
-        return err_set(err, "has no IPv6 address in its brackets");
-    if (rest.len > 0 && rest.data[0] != ':')
-        return err_set(err, "has neither a port nor a path after its brackets");
-    *host = slice_first(text, address.len + 2);
-    *port = slice_from_at(rest, 1);
-    return true;
-}
-
-/* libcurl decodes what is escaped in a host, so that it could name an address in disguise. */
-static bool is_host_name(struct slice host)
-{
-    for (size_t i = 0; i < host.len; i++) {
-        const char c = host.data[i];
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '.' && c != '-' && c != '_')
-            return false;
-    }
-    return host.len > 0;
-}
-
-static bool split_url(struct slice url, struct url_parts *parts, struct err *err)
-{
-    const struct slice plain = SLICE("http://"), tls = SLICE("https://");
-    struct slice host, port = {0}, rest;
-
-    parts->tls = slice_starts_nocase(url, tls);
-    if (!parts->tls && !slice_starts_nocase(url, plain))
-        return err_set(err, "does not begin with https://");
-    if (slice_cut(url, '#', &host, &rest))
-        return err_set(err, "has a fragment; leave out the '#' and what follows");
-    slice_cut(slice_from_at(host, parts->tls ? tls.len : plain.len), '/', &host, &rest);
-    slice_cut(host, '?', &host, &rest);
-    if (slice_cut(host, '@', &rest, &port))
-        return err_set(err, "has a user name or password; the dialect has a place for the secret");
-    const bool brackets = slice_starts(host, SLICE("["));
-    if (brackets && !split_brackets(host, &host, &port, err))
-        return false;
-    if (!brackets)
-        slice_cut(host, ':', &host, &port);
-    if (host.len == 0)
-        return err_set(err, "names no host");
-    if (!brackets && !is_host_name(host))
-        return err_set(err, "has a host that is no name and no address");
-    parts->host = host;
-    parts->port = port;
-    return true;
-}
 
 static void check_url(struct settings *settings, struct slice url, bool private_too)
 {
     struct url_parts parts;
     struct err err;
     enum reach reach = REACH_PUBLIC;
-    uint64_t port = 1;
 
-    if (!split_url(url, &parts, &err)) {
+    if (!url_split(url, &parts, &err)) {
         settings_mistake(settings, "url", "%s", err.text);
         return;
     }
-    if (parts.port.len > 0 && (!slice_number(parts.port, &port) || port == 0 || port > MOST_PORT))
-        settings_mistake(settings, "url", "has a port that is not a number from 1 to %d",
-                         MOST_PORT);
     if (!parts.tls && !private_too)
         settings_mistake(settings, "url",
                          "is plain http; write https://, or set \"private\": true for a runtime "
@@ -300,11 +237,12 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
 {
     struct trigger *trigger = mem_new(sizeof(*trigger));
     unsigned mistakes = settings->report->mistake_count;
+    const struct preset *preset = preset_read(settings);
 
     trigger->private_too = settings_bool(settings, "private", false);
     trigger->url = read_url(settings, trigger->private_too);
     trigger->url_is_secret = json_is_object(json_object_get(settings->object, "url"));
-    trigger->dialect = dialect_read(settings);
+    trigger->dialect = preset_dialect(preset, settings);
     read_secret(settings, trigger->dialect, &trigger->secret);
     read_speech(settings, route, trigger);
     if (settings->report->mistake_count == mistakes)
@@ -315,6 +253,10 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
     }
     trigger->target.id = make_id(trigger);
     trigger->target.idempotent = trigger->dialect->variants[trigger->speech.variant].idempotent;
+    if (preset) {
+        trigger->target.pace = preset->pace;
+        trigger->target.timeout_ms = preset->timeout_ms;
+    }
     return trigger;
 }
 
