@@ -16,6 +16,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/known_secret.h"
 #include "gateway/cli/options.h"
+#include "gateway/net/url.h"
 #include "gateway/public_url.h"
 
 #define KEY_VARIABLE "AGENTCHAT_API_KEY"
@@ -143,10 +144,14 @@ static bool open_api(struct subscription *subscription, const struct subscriptio
 {
     const char *base = options->api ? options->api : API_BASE;
     struct api *api = &subscription->api;
+    struct url_parts parts;
     struct err err;
 
     if (!api_check_base(base, options->private_too, &err))
         return complain("--api", err.text);
+    for (size_t i = 0; i < subscription->gateway_count; i++)
+        if (!url_split(slice_from(subscription->gateways[i]), &parts, &err))
+            return complain("--gateway", err.text);
     if (base[strlen(base) - 1] == '/')
         return complain("--api", "ends in a slash; leave it out");
     api->base = base;

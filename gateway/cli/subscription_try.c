@@ -90,16 +90,21 @@ static unsigned count_news(const json_t *before, const json_t *after, const char
     return news;
 }
 
-static void print_news(const json_t *before, const json_t *after)
+static void print_news(const struct subscription *subscription, const json_t *before,
+                       const json_t *after)
 {
+    char shown[SHOWN_BYTES];
     const char *name;
     json_t *value;
 
     json_object_foreach ((json_t *)(uintptr_t)after, name, value) {
         json_int_t more =
             json_integer_value(value) - json_integer_value(json_object_get(before, name));
-        if (more > 0)
-            printf("  %s +%lld\n", name, (long long)more);
+        if (more <= 0)
+            continue;
+        api_conceal(&subscription->api, &subscription->route->keyring.secrets[0], name,
+                    strlen(name), shown, sizeof(shown));
+        printf("  %s +%lld\n", shown, (long long)more);
     }
 }
 
@@ -135,7 +140,7 @@ static bool tell_outcome(const struct subscription *subscription, const struct c
         json_decref(after.values);
         after = read_counters(subscription);
     }
-    print_news(before->values, after.values);
+    print_news(subscription, before->values, after.values);
     bool taken = judge(before->values, after.values);
     json_decref(after.values);
     return taken;
