@@ -45,10 +45,10 @@ static bool replace(const char *real, const struct stat *old, struct slice text,
     bool good = fill(fd, old, text);
     int why = errno;
     close(fd);
-    good = good && rename(beside, real) == 0;
-    if (good)
+    if (good && rename(beside, real) == 0)
         return true;
-    why = why ? why : errno;
+    if (good)
+        why = errno;
     unlink(beside);
     errno = why;
     return complain(err, real, "replaced");
@@ -65,6 +65,5 @@ bool secret_file_write(const char *path, struct slice text, struct err *err)
         return complain(err, path, "looked at");
     if (!S_ISREG(old.st_mode))
         return err_set(err, "%s is no regular file", path);
-    errno = 0;
     return replace(real, &old, text, err);
 }
