@@ -61,7 +61,8 @@ static const struct command commands[] = {
      "  --wait SECONDS        for replicas and for AgentChat's limits (120)\n"
      "  --linger SECONDS      how long the old secret stays when AgentChat has the new one (30)\n"
      "  --api URL             AgentChat's API (https://api.agentchat.me)\n"
-     "  --private             the API may be at a private address; plain http at a loopback one\n"
+     "  --private             the API may be at a private address, and plain http at a loopback\n"
+     "                        one; a gateway that is named may be plain http\n"
      "  --ca-file FILE        certificates to trust, instead of the system's\n"
      "  Exit status: 0 it is so, 1 it is not, or differs."},
     {"secret", cli_secret, "print a fresh secret",

@@ -16,6 +16,7 @@
 #include "gateway/cli/cli.h"
 #include "gateway/cli/known_secret.h"
 #include "gateway/cli/options.h"
+#include "gateway/net/reach.h"
 #include "gateway/net/url.h"
 #include "gateway/public_url.h"
 
@@ -140,17 +141,32 @@ static bool read_key(struct subscription *subscription, const char *file)
     return ok;
 }
 
+/* Some dialects send the secret as it is, so it does not go out to anywhere in plain http. */
+static bool check_gateway(const char *url, bool private_too, struct err *err)
+{
+    struct url_parts parts;
+    enum reach reach;
+
+    if (!url_split(slice_from(url), &parts, err))
+        return false;
+    if (parts.tls || private_too)
+        return true;
+    if (reach_of_host(parts.host, &reach) && reach == REACH_PRIVATE)
+        return true;
+    return err_set(err, "is plain http, which would show a secret to others; write https:// or an "
+                        "address of your own network, or add --private if the name is of one");
+}
+
 static bool open_api(struct subscription *subscription, const struct subscription_options *options)
 {
     const char *base = options->api ? options->api : API_BASE;
     struct api *api = &subscription->api;
-    struct url_parts parts;
     struct err err;
 
     if (!api_check_base(base, options->private_too, &err))
         return complain("--api", err.text);
     for (size_t i = 0; i < subscription->gateway_count; i++)
-        if (!url_split(slice_from(subscription->gateways[i]), &parts, &err))
+        if (!check_gateway(subscription->gateways[i], options->private_too, &err))
             return complain("--gateway", err.text);
     if (base[strlen(base) - 1] == '/')
         return complain("--api", "ends in a slash; leave it out");

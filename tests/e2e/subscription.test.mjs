@@ -6,11 +6,11 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { makeAuthority } from './authority.mjs'
-import { defaults, makeGateway, route, run, scratch, startGateway, trigger } from './gateway.mjs'
+import { defaults, route, run, scratch, startGateway, trigger } from './gateway.mjs'
 import { startRedis } from './redis.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { pause, until } from './until.mjs'
-import { bearerDialects, framings, handle, secret, secretFor, textDialects } from './wakes.mjs'
+import { framings, handle, newWake, secret, secretFor } from './wakes.mjs'
 import { answering, limited, startAgentChat } from '../support/agentchat.mjs'
 
 const origin = 'https://wake.example.com'
@@ -82,6 +82,11 @@ test('what cannot be registered is refused before anything is asked', async t =>
     const { code, err } = await run(['subscription', 'set', 'relay', '--config', file, ...words], { cwd: path.dirname(file), env: { AGENTCHAT_API_KEY: chat.key } })
     assert.equal(code, 1)
     assert.match(err, why)
+  }
+  for (const gateway of ['http://gateway.example.com', 'http://198.41.0.4:1', 'http://x:y@127.0.0.1', 'gateway']) {
+    const { code, err } = await run(['subscription', 'set', 'relay', '--config', file, '--wait', '0', '--gateway', gateway], { cwd: path.dirname(file), env: { AGENTCHAT_API_KEY: chat.key } })
+    assert.equal(code, 1)
+    assert.match(err, /--gateway: (is plain http|has a user name|does not begin)/)
   }
   for (const words of [[], ['register', 'relay'], ['show', 'relay', '--rotate'], ['set', 'relay', '--wait', 'x'], ['set', 'relay', '--key', chat.key]]) {
     const { code, err } = await run(['subscription', ...words], { env: { AGENTCHAT_API_KEY: chat.key } })
@@ -380,6 +385,21 @@ test('a rotation without a second file says what to do, and waits for whoever do
   const { code, out, err } = await pending
   assert.equal(code, 0, out + err)
   assert.match(err, /its first secret is in no file; put the new secret in the first place too, or take the old one out/)
+})
+
+// --- what a runtime bears
+
+test('a runtime by its name: its dialect, and no more wakes than it bears', async t => {
+  const runtime = await startRuntime(t, 'claude-code')
+  const { trigger: known } = trigger(runtime, { runtime: 'claude-code', dialect: undefined })
+  const gateway = await startGateway(t, { routes: { relay: route('agentchat', { trigger: known }) } })
+  const codes = []
+  for (let i = 0; i < 5; i++) {
+    const { json } = await gateway.wake('relay', 'agentchat', newWake())
+    codes.push(json.status ?? json.code)
+  }
+  assert.deepEqual(codes, ['relayed', 'relayed', 'relayed', 'paced', 'paced'])
+  assert.equal(runtime.runs.length, 3)
 })
 
 // --- the whole life
