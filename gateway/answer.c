@@ -35,7 +35,7 @@ static const struct row rows[ANSWER_COUNT] = {
                                false},
     [ANSWER_STORE_UNAVAILABLE] = {503, "store_unavailable",
                                   "The store that remembers wakes cannot be asked.", 10000, false},
-    [ANSWER_OVERLOADED] = {503, "overloaded", "Too many wakes are in flight.", 10000, false},
+    [ANSWER_OVERLOADED] = {503, "overloaded", "Too much is under way here.", 10000, false},
     [ANSWER_DRAINING] = {503, "draining", "This gateway is shutting down.", 10000, true},
     [ANSWER_UNAUTHORIZED] = {401, "unauthorized", "The request does not prove where it comes from.",
                              0, false},
@@ -167,6 +167,7 @@ enum answer_code answer_for_fault(enum http_fault fault)
         [FAULT_NO_LENGTH] = ANSWER_LENGTH_REQUIRED,
         [FAULT_EXPECTATION] = ANSWER_EXPECTATION_FAILED,
         [FAULT_TOO_MANY_HEADERS] = ANSWER_HEADER_TOO_LARGE,
+        [FAULT_NO_ROOM] = ANSWER_OVERLOADED,
     };
 
     return codes[fault];

@@ -23,12 +23,13 @@
 #define HOURS(n)   MINUTES(INT64_C(60) * (n))
 
 enum { LEAST_BODY = 1024, MOST_BODY = 1024 * 1024, LEAST_WINDOW_HOURS = 24 + 3 };
+enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
 static const char *const restart_keys[] = {
-    "listen",       "admin",        "store",           "window",
-    "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "head_timeout", "body_timeout", "idle_timeout"};
+    "listen",      "admin",        "store",           "window",
+    "ca_file",     "proxies",      "max_connections", "connections_per_address",
+    "body_memory", "head_timeout", "body_timeout",    "idle_timeout"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -103,6 +104,8 @@ static void read_front(struct settings *settings, struct front_settings *front)
     front->connections = (unsigned)settings_number(settings, "max_connections", 10000, 1, 1000000);
     front->connections_per_address =
         (unsigned)settings_number(settings, "connections_per_address", 256, 1, 1000000);
+    front->body_memory = (size_t)settings_number(settings, "body_memory", LIMIT_BODY_MEMORY,
+                                                 LEAST_BODY_MEMORY, MOST_BODY_MEMORY);
     front->head_ms =
         settings_duration(settings, "head_timeout", SECONDS(10), SECONDS(1), MINUTES(2));
     front->body_ms =

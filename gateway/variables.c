@@ -31,6 +31,7 @@ static const struct variable variables[] = {
     {"WAKEGATE_DRAIN", "drain", TEXT},
     {"WAKEGATE_GRACE", "grace", TEXT},
     {"WAKEGATE_MAX_BODY", "max_body", NUMBER},
+    {"WAKEGATE_BODY_MEMORY", "body_memory", NUMBER},
     {"WAKEGATE_MAX_IN_FLIGHT", "max_in_flight", NUMBER},
     {"WAKEGATE_MAX_CONNECTIONS", "max_connections", NUMBER},
     {"WAKEGATE_CONNECTIONS_PER_ADDRESS", "connections_per_address", NUMBER},

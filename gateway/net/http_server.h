@@ -38,7 +38,8 @@ enum http_fault {
     FAULT_TOO_LARGE,   /* the body is, or says it will be, over max_body */
     FAULT_NO_LENGTH,   /* a POST with neither Content-Length nor chunked coding */
     FAULT_EXPECTATION, /* an Expect other than 100-continue */
-    FAULT_TOO_MANY_HEADERS
+    FAULT_TOO_MANY_HEADERS,
+    FAULT_NO_ROOM /* the bodies that are under way take all the memory that they may */
 };
 
 struct http_handlers {
@@ -69,7 +70,8 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* A parameter of the query, as sent but with `+` as a blank; found as a header is. */
+/* A parameter of the query, among the first LIMIT_HEADERS: as sent but with `+` as a blank, and
+ * without blanks around it. Found as a header is, but for the case of its name. */
 enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
                                      struct slice *value);
 
@@ -108,7 +110,8 @@ struct http_watch {
 
 struct http_limits {
     unsigned connections;
-    unsigned idle_s; /* a connection on which nothing moves is closed */
+    size_t body_memory; /* bytes, of all bodies together; see body.h */
+    unsigned idle_s;    /* a connection on which nothing moves is closed */
 };
 
 struct http_server;
