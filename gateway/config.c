@@ -14,6 +14,7 @@
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/tls.h"
+#include "gateway/public_url.h"
 #include "gateway/shared_secrets.h"
 #include "gateway/store/store_address.h"
 #include "gateway/tls_settings.h"
@@ -126,6 +127,17 @@ static struct slice read_admin(struct settings *settings)
     return admin;
 }
 
+static struct slice read_public_url(struct settings *settings)
+{
+    struct slice url = settings_string(settings, "public_url", "");
+    struct err err;
+
+    if (url.len > 0 && !public_url_check_base(url, &err))
+        settings_mistake(settings, "public_url", "\"%.*s\": %s", SLICE_ARG(slice_first(url, 80)),
+                         err.text);
+    return url;
+}
+
 static bool clash(struct slice one, struct slice other)
 {
     union address a, b;
@@ -186,6 +198,7 @@ static void read_process(struct settings *settings, struct config *config)
 {
     config->admin = read_admin(settings);
     check_listeners(settings, config);
+    config->public_url = read_public_url(settings);
     config->store = read_store(settings);
     config->ca_file = read_ca_file(settings);
     /* A cycle lives 24 hours, and its last step may come 3 hours later. */

@@ -145,6 +145,7 @@ struct route *route_open(struct settings *settings, const struct route_place *pl
         settings_duration(settings, "tolerance", TOLERANCE_MS, 1000, MOST_TOLERANCE_MS) / 1000;
     route->on_test =
         (enum on_test)settings_choice(settings, "on_test", on_test_names, ON_TEST_RELAY);
+    route->rewake = settings_bool(settings, "rewake", true);
     warn_of_text(settings, route->dialect);
     const struct route_facts facts = {.name = place->name,
                                       .handle = slice_from(route->handle),

@@ -71,10 +71,10 @@ struct target_kind {
 struct target {
     const struct target_kind *kind; /* first member of every kind's struct */
     char *id;                       /* owned; unique in its route */
-    bool idempotent;    /* drops a repeated key itself, so may be asked again when unclear */
-    int64_t wait_ms;    /* its share of a `first` chain's budget; 0: what is left */
-    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target; a kind may set its
-                           own default */
+    bool idempotent; /* drops a repeated key itself, so may be asked again when unclear */
+    int64_t wait_ms; /* its share of a `first` chain's budget; 0: what is left */
+    /* A kind may set its own defaults of these: */
+    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target */
     int64_t timeout_ms; /* how long a delivery may take at most, budget or not */
     struct pace pace;
 };
