@@ -32,6 +32,8 @@ struct route_facts {
     struct slice handle; /* may be empty */
     struct slice prompt; /* may be empty */
     int64_t budget_ms;   /* from a request's head to its answer */
+    int64_t quiet_ms;    /* of that, how long a wake waits for others; may be 0 */
+    int64_t again_ms;    /* see struct destination; may be 0 */
     bool rooms;          /* the config has rooms */
 };
 
