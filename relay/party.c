@@ -94,8 +94,8 @@ void party_conclude(struct relay *carrier, enum store_verb how)
             relay_audit_ride(rider, carrier);
         if (rider->state == RELAY_RIDING)
             settlement_begin(rider, how);
-        else /* it is given back when the claim has its answer */
-            relay_tell(rider);
+        else /* the answer to its claim ends it */
+            rider->stranded = true;
     }
     carrier->riders_claiming = 0;
 }

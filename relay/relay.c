@@ -181,7 +181,9 @@ static void relay_on_claimed(struct relay *relay)
     if (relay->store.repeats != REPEATS_NOTHING)
         relay->repeats = relay->store.repeats;
     relay->generation = relay->store.generation;
-    if (relay->carrier)
+    if (relay->stranded)
+        settlement_begin(relay, STORE_RELEASE);
+    else if (relay->carrier)
         party_ride(relay);
     else if (relay->past_gate) /* it has become the carrier in between */
         relay_claim(relay);

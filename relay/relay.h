@@ -54,6 +54,7 @@ struct relay {
     bool past_gate;             /* it claims without asking the gate */
     int64_t generation;         /* of the id, as the claim told */
     enum store_repeats repeats; /* as the claim told; of a chain, any of its claims */
+    bool stranded;              /* its carrier's way, and so its own, was over while it claimed */
     struct relay *carrier;      /* rides with that one; NULL: goes by itself */
     struct relay *riders;       /* those which ride with this one */
     struct relay *companion;    /* the next of those who gather, or ride */
