@@ -27,7 +27,7 @@ enum { LEAST_BODY = 1024, MOST_BODY = 1024 * 1024, LEAST_WINDOW_HOURS = 24 + 3 }
 static const char *const restart_keys[] = {
     "listen",       "admin",        "store",           "window",
     "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "head_timeout", "body_timeout", "idle_timeout"};
+    "head_timeout", "body_timeout", "idle_timeout",    "agentchat"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -223,6 +223,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     settings_has(&settings, "$schema"); /* for editors */
     read_front(&settings, &config->front);
     read_process(&settings, config);
+    texts_settings_read(&settings, &config->texts);
     config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
         settings_mistake(&settings, "routes", "has no route; add one");
@@ -275,6 +276,7 @@ void config_free(struct config *config)
         route_drop(config->routes[i]);
     free(config->routes);
     rooms_settings_free(config->rooms);
+    texts_settings_release(&config->texts);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);

@@ -125,6 +125,9 @@ static bool open_world(struct gateway *gateway)
     }
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
     gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
+    gateway->world.texts =
+        texts_open(&config->texts, &gateway->turn, gateway->world.store,
+                   config->texts.private_too ? gateway->world.private_http : gateway->world.http);
     if (!config->rooms)
         return true;
     gateway->world.rooms = rooms_open(config->rooms, &gateway->turn, gateway->world.store, &err);
@@ -257,8 +260,9 @@ static void close_world(struct gateway *gateway)
 
 static void close_listeners(struct gateway *gateway)
 {
-    gateway->parts = gateway->admin ? 3 : 2;
+    gateway->parts = gateway->admin ? 4 : 3;
     gateway->next_step = close_world;
+    texts_close(gateway->world.texts, part_closed, gateway);
     ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
     front_close(gateway->front, part_closed, gateway);
     if (gateway->admin)

@@ -15,6 +15,7 @@
 
 struct http_client;
 struct rooms;
+struct texts;
 
 /* What a target may use of the process. Outlives every target. */
 struct world {
@@ -24,6 +25,7 @@ struct world {
     struct http_client *http;         /* reaches public addresses only */
     struct http_client *private_http; /* reaches private and loopback addresses too */
     struct rooms *rooms;              /* NULL: none are configured */
+    struct texts *texts;              /* NULL: none are fetched */
 };
 
 /* What a target needs to know of the route it serves. Borrowed while open runs. */
