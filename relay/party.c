@@ -64,8 +64,6 @@ static struct relay *take_rider(struct relay *carrier)
 {
     struct relay *rider = carrier->riders;
 
-    if (!rider)
-        return NULL;
     carrier->riders = rider->companion;
     rider->companion = rider->carrier = NULL;
     return rider;
@@ -73,10 +71,10 @@ static struct relay *take_rider(struct relay *carrier)
 
 void party_hand_over(struct relay *carrier)
 {
-    struct relay *next = take_rider(carrier), *rider;
+    struct relay *next = take_rider(carrier);
 
-    while ((rider = take_rider(carrier)) != NULL)
-        party_add(next, rider);
+    while (carrier->riders)
+        party_add(next, take_rider(carrier));
     carrier->riders_claiming = 0;
     carrier->to->gathering.onward = next;
     if (next->state == RELAY_RIDING) /* else its claim's answer comes, and then it asks the gate */
@@ -85,9 +83,8 @@ void party_hand_over(struct relay *carrier)
 
 void party_conclude(struct relay *carrier, enum store_verb how)
 {
-    struct relay *rider;
-
-    while ((rider = take_rider(carrier)) != NULL) {
+    while (carrier->riders) {
+        struct relay *rider = take_rider(carrier);
         rider->outcome = carrier->outcome;
         rider->leaf = carrier->leaf;
         if (carrier->state == RELAY_DELIVERING)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* texts_settings: what the config says of AgentChat's API. */
 #include "gateway/core/limits.h"
 #include "relay/texts.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Preloaded into a process whose wall clock a test sets: e2e/stepped.mjs. STEPPED_CLOCK names a
- * file that holds how many seconds it is ahead, as a 64-bit number. The steady clock is not touched.
+ * file that holds how many seconds it is ahead, as a 64-bit number. The steady clock is not
+ * touched.
  */
 #include <fcntl.h>
 #include <stdint.h>
