@@ -35,7 +35,7 @@ static const struct row rows[ANSWER_COUNT] = {
                                false},
     [ANSWER_STORE_UNAVAILABLE] = {503, "store_unavailable",
                                   "The store that remembers wakes cannot be asked.", 10000, false},
-    [ANSWER_OVERLOADED] = {503, "overloaded", "Too many wakes are in flight.", 10000, false},
+    [ANSWER_OVERLOADED] = {503, "overloaded", "Too much is under way here.", 10000, false},
     [ANSWER_DRAINING] = {503, "draining", "This gateway is shutting down.", 10000, true},
     [ANSWER_UNAUTHORIZED] = {401, "unauthorized", "The request does not prove where it comes from.",
                              0, false},
@@ -58,6 +58,17 @@ static const struct row rows[ANSWER_COUNT] = {
                                    "No expectation but 100-continue can be met.", 0, true},
     [ANSWER_HEADER_TOO_LARGE] = {431, "header_too_large", "The request's header is too large.", 0,
                                  true},
+    [ANSWER_INVALID_QUERY] = {400, "invalid_query", "The query cannot be answered", 0, false},
+    [ANSWER_NO_JOURNAL] = {404, "no_journal", "The config turns the journal off.", 0, false},
+    [ANSWER_UNKNOWN_DELIVERY] = {404, "unknown_delivery",
+                                 "The journal has no delivery of this id, route and target.", 0,
+                                 false},
+    [ANSWER_AMBIGUOUS_DELIVERY] = {409, "ambiguous_delivery",
+                                   "The id was delivered to several targets; name one of them", 0,
+                                   false},
+    [ANSWER_UNKNOWN_TARGET] = {409, "unknown_target",
+                               "The config has no such route and target any more", 0, false},
+    [ANSWER_WAKE_NOT_KEPT] = {409, "wake_not_kept", "The wake cannot be delivered again", 0, false},
 };
 
 const char *answer_code_name(enum answer_code code)
@@ -128,7 +139,7 @@ void answer_method(struct exchange *exchange, const char *allow)
 }
 
 static void answer_success(struct exchange *exchange, enum answer_code code,
-                           struct slice delivery_id, const char *run)
+                           struct slice delivery_id, const char *run, int64_t generation)
 {
     const struct row *row = &rows[code];
     json_t *body = json_pack("{s:s, s:s%}", "status", row->code, "delivery_id", delivery_id.data,
@@ -136,12 +147,14 @@ static void answer_success(struct exchange *exchange, enum answer_code code,
 
     if (run[0])
         json_object_set_new(body, "run", json_string(run));
+    if (generation > 0)
+        json_object_set_new(body, "generation", json_integer(generation));
     send_row(exchange, row, NULL, 0, body);
 }
 
 void answer_tested(struct exchange *exchange, struct slice delivery_id)
 {
-    answer_success(exchange, ANSWER_TESTED, delivery_id, "");
+    answer_success(exchange, ANSWER_TESTED, delivery_id, "", 0);
 }
 
 void answer_outcome(struct exchange *exchange, struct slice delivery_id,
@@ -151,7 +164,7 @@ void answer_outcome(struct exchange *exchange, struct slice delivery_id,
     const struct row *row = &rows[code];
 
     if (row->status == 200) {
-        answer_success(exchange, code, delivery_id, outcome->run);
+        answer_success(exchange, code, delivery_id, outcome->run, outcome->generation);
         return;
     }
     send_row(exchange, row, NULL, outcome->retry_after_ms,
@@ -167,6 +180,7 @@ enum answer_code answer_for_fault(enum http_fault fault)
         [FAULT_NO_LENGTH] = ANSWER_LENGTH_REQUIRED,
         [FAULT_EXPECTATION] = ANSWER_EXPECTATION_FAILED,
         [FAULT_TOO_MANY_HEADERS] = ANSWER_HEADER_TOO_LARGE,
+        [FAULT_NO_ROOM] = ANSWER_OVERLOADED,
     };
 
     return codes[fault];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer: the response contract. One table makes the status, the code and the text of every answer
- * at /wake/<route>, and of the server's own refusals.
+ * at /wake/<route> and of the admin API, and of the server's own refusals.
  */
 #ifndef WAKEGATE_GATEWAY_ANSWER_H
 #define WAKEGATE_GATEWAY_ANSWER_H
@@ -37,6 +37,12 @@ enum answer_code {
     ANSWER_LENGTH_REQUIRED,
     ANSWER_EXPECTATION_FAILED,
     ANSWER_HEADER_TOO_LARGE,
+    ANSWER_INVALID_QUERY,
+    ANSWER_NO_JOURNAL,
+    ANSWER_UNKNOWN_DELIVERY,
+    ANSWER_AMBIGUOUS_DELIVERY,
+    ANSWER_UNKNOWN_TARGET,
+    ANSWER_WAKE_NOT_KEPT,
     ANSWER_COUNT
 };
 
@@ -50,7 +56,8 @@ enum answer_code answer_for_fault(enum http_fault fault);
 void answer_error(struct exchange *exchange, enum answer_code code, const char *why);
 void answer_method(struct exchange *exchange, const char *allow); /* 405 */
 void answer_tested(struct exchange *exchange, struct slice delivery_id);
-/* What became of a wake: 2xx with status, delivery_id and run, or the error of that outcome. */
+/* What became of a wake: 2xx with status, delivery_id, run and generation, or the error of that
+ * outcome. */
 void answer_outcome(struct exchange *exchange, struct slice delivery_id,
                     const struct outcome *outcome);
 

@@ -22,12 +22,15 @@
 #define HOURS(n)   MINUTES(INT64_C(60) * (n))
 
 enum { LEAST_BODY = 1024, MOST_BODY = 1024 * 1024, LEAST_WINDOW_HOURS = 24 + 3 };
+enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 
 /* Read once, when the process starts: the sockets, the store and the clients are made of them. */
 static const char *const restart_keys[] = {
-    "listen",       "admin",        "store",           "window",
-    "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "head_timeout", "body_timeout", "idle_timeout",    "agentchat"};
+    "listen",       "admin",           "journal",
+    "store",        "window",          "ca_file",
+    "proxies",      "max_connections", "connections_per_address",
+    "body_memory",  "head_timeout",    "body_timeout",
+    "idle_timeout", "agentchat"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -102,6 +105,8 @@ static void read_front(struct settings *settings, struct front_settings *front)
     front->connections = (unsigned)settings_number(settings, "max_connections", 10000, 1, 1000000);
     front->connections_per_address =
         (unsigned)settings_number(settings, "connections_per_address", 256, 1, 1000000);
+    front->body_memory = (size_t)settings_number(settings, "body_memory", LIMIT_BODY_MEMORY,
+                                                 LEAST_BODY_MEMORY, MOST_BODY_MEMORY);
     front->head_ms =
         settings_duration(settings, "head_timeout", SECONDS(10), SECONDS(1), MINUTES(2));
     front->body_ms =
@@ -224,6 +229,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     read_front(&settings, &config->front);
     read_process(&settings, config);
     texts_settings_read(&settings, &config->texts);
+    admin_settings_read(&settings, &config->admin_api);
     config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
         settings_mistake(&settings, "routes", "has no route; add one");
@@ -277,6 +283,7 @@ void config_free(struct config *config)
     free(config->routes);
     rooms_settings_free(config->rooms);
     texts_settings_release(&config->texts);
+    admin_settings_release(&config->admin_api);
     digest_wipe(config->store, strlen(config->store));
     free(config->store);
     json_decref(config->root);

@@ -10,6 +10,7 @@
 #ifndef WAKEGATE_GATEWAY_CONFIG_H
 #define WAKEGATE_GATEWAY_CONFIG_H
 
+#include "gateway/admin_settings.h"
 #include "gateway/core/log.h"
 #include "gateway/net/front.h"
 #include "gateway/route.h"
@@ -19,7 +20,7 @@
 struct config {
     json_t *root; /* owned, with the variables laid over it; the slices below point into it */
     struct front_settings front;
-    struct slice admin;  /* a listen address of its own for /metrics; empty: the main one */
+    struct slice admin;  /* a listen address of its own for operators; empty: the main one */
     char *store;         /* its URL, which may hold a password; never NULL */
     const char *ca_file; /* for outgoing TLS; NULL: the system's */
     int64_t window_ms;   /* how long a relayed id is remembered after it was last seen */
@@ -31,6 +32,7 @@ struct config {
     unsigned max_in_flight;
     enum log_level log_level;
     struct texts_settings texts;
+    struct admin_settings admin_api;
     struct rooms_settings *rooms; /* NULL: none */
     struct route **routes;        /* sorted by name */
     size_t route_count;

@@ -19,8 +19,8 @@
 #include "gateway/config_watch.h"
 #include "gateway/core/deadline.h"
 #include "gateway/core/metrics.h"
+#include "gateway/fronts.h"
 #include "gateway/notify.h"
-#include "gateway/router.h"
 #include "relay/http_client.h"
 
 enum { SIGNALS = 4 };
@@ -45,8 +45,8 @@ struct gateway {
     struct relays relays;
     struct intake intake;
     struct ops ops;
-    struct router router, admin_router;
-    struct front *front, *admin;
+    struct admin pages;
+    struct fronts fronts;
     struct notify notify;
     uv_signal_t signals[SIGNALS];
     struct deadline deadline; /* of the stage */
@@ -56,49 +56,6 @@ struct gateway {
 
 /* --- opening --- */
 
-static bool open_front(struct gateway *gateway, const struct front_settings *settings,
-                       struct router *router, struct front **front)
-{
-    struct http_handlers handlers = router_handlers(router);
-    struct err err = {0};
-
-    if (!front_open(settings, &gateway->turn, &handlers, front, &err)) {
-        log_note(LOG_ERROR, "cannot_listen", "%s", err.text);
-        return false;
-    }
-    return true;
-}
-
-static bool open_fronts(struct gateway *gateway)
-{
-    const struct config *config = gateway->config;
-    struct front_settings front = config->front;
-
-    front.held_back = true;
-    gateway->router = (struct router){.intake = &gateway->intake,
-                                      .ops = &gateway->ops,
-                                      .metrics = config->admin.len == 0,
-                                      .rooms = gateway->world.rooms};
-    gateway->admin_router = (struct router){.ops = &gateway->ops, .metrics = true};
-    if (!open_front(gateway, &front, &gateway->router, &gateway->front))
-        return false;
-    if (config->admin.len == 0)
-        return true;
-    front.listen[0] = config->admin;
-    front.listen_count = 1;
-    return open_front(gateway, &front, &gateway->admin_router, &gateway->admin);
-}
-
-static void accept_at(struct front *front, const char *event)
-{
-    front_accept(front);
-    for (size_t i = 0; i < front_listener_count(front); i++) {
-        log_begin(LOG_INFO, event);
-        log_text("url", front_address(front, i));
-        log_end();
-    }
-}
-
 /* The store has answered, so that an orderly start refuses nobody; or it does not, and that can be
  * asked for. */
 static void accept_all(void *context)
@@ -107,9 +64,7 @@ static void accept_all(void *context)
 
     if (gateway->stage >= STAGE_STOPPING)
         return;
-    if (gateway->admin)
-        accept_at(gateway->admin, "listening_admin");
-    accept_at(gateway->front, "listening");
+    fronts_accept(&gateway->fronts);
 }
 
 static bool open_world(struct gateway *gateway)
@@ -123,6 +78,8 @@ static bool open_world(struct gateway *gateway)
         log_note(LOG_ERROR, "cannot_open_store", "%s", err.text);
         return false;
     }
+    gateway->world.journal =
+        journal_open(gateway->world.store, &config->admin_api.journal, &gateway->turn);
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
     gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
     gateway->world.texts =
@@ -258,15 +215,27 @@ static void close_world(struct gateway *gateway)
     http_client_close(gateway->world.private_http, part_closed, gateway);
 }
 
+static void close_journal(struct gateway *gateway)
+{
+    gateway->parts = 1;
+    gateway->next_step = close_world;
+    journal_close(gateway->world.journal, part_closed, gateway);
+}
+
 static void close_listeners(struct gateway *gateway)
 {
-    gateway->parts = gateway->admin ? 4 : 3;
-    gateway->next_step = close_world;
+    gateway->parts = 3;
+    gateway->next_step = close_journal;
     texts_close(gateway->world.texts, part_closed, gateway);
     ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
-    front_close(gateway->front, part_closed, gateway);
-    if (gateway->admin)
-        front_close(gateway->admin, part_closed, gateway);
+    fronts_close(&gateway->fronts, part_closed, gateway);
+}
+
+static void close_pages(struct gateway *gateway)
+{
+    gateway->parts = 1;
+    gateway->next_step = close_listeners;
+    admin_close(&gateway->pages, part_closed, gateway);
 }
 
 /* The engine of the rooms has connections of the front, so its clients go first. */
@@ -274,8 +243,8 @@ static void rooms_closed(void *context)
 {
     struct gateway *gateway = context;
 
-    gateway->router.rooms = NULL;
-    close_listeners(gateway);
+    gateway->fronts.router.rooms = NULL;
+    close_pages(gateway);
 }
 
 static void close_rooms(struct gateway *gateway)
@@ -283,7 +252,7 @@ static void close_rooms(struct gateway *gateway)
     if (gateway->world.rooms)
         rooms_close(gateway->world.rooms, rooms_closed, gateway);
     else
-        close_listeners(gateway);
+        close_pages(gateway);
 }
 
 static void begin_stage(struct gateway *gateway, enum stage stage)
@@ -303,7 +272,7 @@ static void begin_stage(struct gateway *gateway, enum stage stage)
     case STAGE_STOPPING:
         log_note(LOG_INFO, "stopping", "%u relays in flight", gateway->relays.count);
         deadline_set(&gateway->deadline, (uint64_t)gateway->config->grace_ms);
-        front_drain(gateway->front);
+        fronts_drain(&gateway->fronts);
         relays_drain(&gateway->relays); /* on_emptied, perhaps at once */
         return;
     case STAGE_CUT_SHORT: /* it ends with the last relay, not by time */
@@ -364,8 +333,13 @@ static bool start(struct gateway *gateway)
     relays_open(&gateway->relays, &gateway->world, gateway->config->max_in_flight);
     gateway->relays.emptied = on_emptied;
     gateway->intake = (struct intake){.config = gateway->config, .relays = &gateway->relays};
+    gateway->pages = (struct admin){.intake = &gateway->intake, .journal = gateway->world.journal};
     ops_open(&gateway->ops, &gateway->turn, gateway->world.store);
-    if (!open_fronts(gateway))
+    const struct router served = {.intake = &gateway->intake,
+                                  .ops = &gateway->ops,
+                                  .rooms = gateway->world.rooms,
+                                  .admin = &gateway->pages};
+    if (!fronts_open(&gateway->fronts, gateway->config, &served, &gateway->turn))
         return false;
     ops_await_store(&gateway->ops, accept_all, gateway);
     return true;

@@ -15,6 +15,12 @@ struct command {
     const char *usage; /* what follows the name */
 };
 
+#define ADMIN_OPTIONS                                                                              \
+    "  --config FILE         says where the gateway listens, and its token (as serve)\n"           \
+    "  --url URL             http://host:port or unix:/path, instead\n"                            \
+    "  --token-file FILE, --token-env NAME\n"                                                      \
+    "                        where the admin token is\n"
+
 static const struct command commands[] = {
     {"serve", cli_serve, "receive wakes and relay them",
      "[--config FILE]\n"
@@ -48,9 +54,26 @@ static const struct command commands[] = {
      "  ADDRESS is as 127.0.0.1:9000, [::]:9000 or unix:/path; port 0 takes a free one.\n"
      "  --status N            answer every genuine wake so, instead of as the runtime does\n"
      "  --delay MS            wait before each answer"},
+    {"deliveries", cli_deliveries, "show what became of each delivery",
+     "[OPTIONS]\n"
+     "  --since WHEN          2h, 3d, or a time as 2026-11-12T09:00:00Z (24h)\n"
+     "  --route NAME, --target ID, --outcome WORD, --id DELIVERY-ID\n"
+     "                        those only\n"
+     "  --follow              go on with those that come\n"
+     "  --json                a line of JSON for each\n" ADMIN_OPTIONS
+     "  Exit status: 0 there is nothing more, 1 the gateway did not answer or said no."},
+    {"redeliver", cli_redeliver, "deliver a wake once more",
+     "DELIVERY-ID [OPTIONS]\n"
+     "  The id's newest entry in the journal says what the wake was and where it went.\n"
+     "  --route NAME, --target ID\n"
+     "                        which of several places it went to\n"
+     "  --force               also while it is being relayed, held, or the target rests\n"
+     "  --json                the gateway's answer as it is\n" ADMIN_OPTIONS
+     "  Exit status: 0 the target accepted it, 1 it did not, or the gateway said no."},
     {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready",
      "[URL]\n"
-     "  Without it: http://127.0.0.1:8080/readyz. Exit status: 0 it is ready, 1 it is not."},
+     "  Without it: http://127.0.0.1:8080/readyz; unix:/path works too. Exit status: 0 it is "
+     "ready, 1 it is not."},
     {"version", cli_version, "print the versions of wakegate and its libraries", ""},
 };
 

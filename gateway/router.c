@@ -46,6 +46,11 @@ static bool is_wake(const struct router *router, struct slice path, struct slice
     return router->intake && intake_is_path(path, route_name);
 }
 
+static bool is_admin(const struct router *router, struct slice path)
+{
+    return router->admin && admin_is_path(path);
+}
+
 /* The engine of the rooms whose path it is, or NULL. */
 static struct engine *engine_at(const struct router *router, struct slice path)
 {
@@ -63,6 +68,10 @@ static void on_head(void *context, struct exchange *exchange)
     }
     if (engine_at(router, exchange->path)) {
         engine_head(engine_at(router, exchange->path), exchange);
+        return;
+    }
+    if (is_admin(router, exchange->path)) {
+        admin_head(router->admin, exchange, router->trusted);
         return;
     }
     if (!page_at(router, exchange->path)) {
@@ -86,6 +95,8 @@ static void on_request(void *context, struct exchange *exchange)
         intake_begin(router->intake, exchange, route_name);
     else if (engine)
         engine_request(engine, exchange);
+    else if (is_admin(router, exchange->path))
+        admin_request(router->admin, exchange);
     else if (page)
         page->show(router->ops, exchange);
     else /* the rooms were closed while the body came */

@@ -72,8 +72,10 @@ void relay_tell(struct relay *relay)
 static void set_outcome(struct relay *relay, enum outcome_code code, int64_t retry_after_ms,
                         const char *detail)
 {
-    relay->outcome = (struct outcome){
-        .code = code, .retry_after_ms = retry_after_ms, .target = leaf_of(relay)->target->id};
+    relay->outcome = (struct outcome){.code = code,
+                                      .retry_after_ms = retry_after_ms,
+                                      .generation = relay->generation,
+                                      .target = leaf_of(relay)->target->id};
     outcome_text(relay->outcome.detail, sizeof(relay->outcome.detail), detail, strlen(detail));
 }
 
@@ -98,7 +100,7 @@ void relay_start(struct relay *relay)
 {
     relay->began_ms = steady_ms();
     deadline_open(&relay->deadline, relay->relays->world->loop, relay_on_deadline);
-    if (relay->to->gathering.quiet_ms > 0)
+    if (relay->to->gathering.quiet_ms > 0 && !relay->again)
         gathering_join(relay);
     else
         relay_claim(relay);
@@ -133,11 +135,12 @@ void relay_claim(struct relay *relay)
     relay->past_gate = relay->carrier != NULL;
     relay->store = (struct store_op){
         .key = slice_from(relay->key),
-        .gate = relay->past_gate ? SLICE("") : slice_from(leaf->gate),
+        .gate = relay->past_gate || relay->force ? SLICE("") : slice_from(leaf->gate),
         .owner = slice_from(relay->owner),
         .for_ms = lease_ms(relay),
         .pace = leaf->target->pace,
-        .again_ms = relay->to->again_ms,
+        .again_ms = relay->again ? 1 : relay->to->again_ms,
+        .force = relay->force,
     };
     relay->finish_until_ms = steady_ms() + (uint64_t)relay->store.for_ms;
     deadline_set(&relay->deadline, time_left(relay->until_ms));
@@ -283,6 +286,7 @@ static void relay_on_delivered(struct op *op)
 
     deadline_clear(&relay->deadline);
     relay->outcome = relay->delivery.outcome;
+    relay->outcome.generation = relay->generation;
     relay->outcome.target = leaf->target->id;
     relay_audit_delivery(relay);
     switch (relay->outcome.code) {

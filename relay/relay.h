@@ -46,13 +46,14 @@ enum {
 struct relay {
     enum relay_state state;
     struct relays *relays;
-    struct destination *to;     /* counted: survives a reload */
-    struct shared_wake *wake;   /* counted; nothing points into the request */
-    struct waiter *waiters;     /* requests that want the outcome; may be empty */
-    bool told;                  /* they have their answer; who comes later is told at once */
-    bool claimed;               /* the claim may be ours, so it must be settled, held or released */
-    bool past_gate;             /* it claims without asking the gate */
-    int64_t generation;         /* of the id, as the claim told */
+    struct destination *to;   /* counted: survives a reload */
+    struct shared_wake *wake; /* counted; nothing points into the request */
+    struct waiter *waiters;   /* requests that want the outcome; may be empty */
+    bool told;                /* they have their answer; who comes later is told at once */
+    bool claimed;             /* the claim may be ours, so it must be settled, held or released */
+    bool again, force;        /* claims what was relayed, too; and what others have, at any gate */
+    bool past_gate;           /* it claims without asking the gate */
+    int64_t generation;       /* of the id, as the claim told */
     enum store_repeats repeats; /* as the claim told; of a chain, any of its claims */
     bool stranded;              /* its carrier's way, and so its own, was over while it claimed */
     struct relay *carrier;      /* rides with that one; NULL: goes by itself */

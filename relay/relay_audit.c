@@ -4,6 +4,7 @@
 #include "gateway/core/clock.h"
 #include "gateway/core/log.h"
 #include "gateway/core/metrics.h"
+#include "relay/relay_journal.h"
 
 /* A claim that repeats something and comes to nothing gives no target anything twice. A new
  * generation is given on purpose. */
@@ -47,6 +48,7 @@ void relay_audit_delivery(const struct relay *relay)
     log_text("detail", outcome->detail);
     log_num("us", (int64_t)took_us);
     log_end();
+    relay_journal_add(relay, took_us);
 }
 
 void relay_audit_ride(const struct relay *rider, const struct relay *carrier)
@@ -63,6 +65,7 @@ void relay_audit_ride(const struct relay *rider, const struct relay *carrier)
         log_num("generation", rider->generation);
     log_text("outcome", outcome_name(rider->outcome.code));
     log_end();
+    relay_journal_add(rider, clock_steady_us() - carrier->sent_us);
 }
 
 void relay_audit_unwritten(const struct relay *relay, const char *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay_audit: what a relay leaves in the log and in the metrics.
+ * relay_audit: what a relay leaves in the log, in the metrics and in the journal.
  */
 #ifndef WAKEGATE_RELAY_RELAY_AUDIT_H
 #define WAKEGATE_RELAY_RELAY_AUDIT_H

@@ -63,24 +63,57 @@ static struct relay *relay_new(struct relays *relays, struct destination *to,
     return relay;
 }
 
+static void make_key(const struct destination *to, const struct shared_wake *wake,
+                     char key[static RELAY_KEY_SIZE])
+{
+    snprintf(key, RELAY_KEY_SIZE, "%s/%s/%.*s", to->route, to->id,
+             SLICE_ARG(wake->wake.delivery_id));
+}
+
+static struct relay *find(struct relays *relays, const char *key)
+{
+    struct relay *relay = *bucket_of(relays, key);
+
+    while (relay && strcmp(relay->key, key) != 0)
+        relay = relay->bucket_next;
+    return relay;
+}
+
+static void start(struct relay *relay, uint64_t until_ms, struct waiter *waiter)
+{
+    relay->until_ms = until_ms;
+    relay->waiters = waiter;
+    waiter->next = NULL;
+    relay_start(relay);
+}
+
 void relays_begin(struct relays *relays, struct destination *to, struct shared_wake *wake,
                   uint64_t until_ms, struct waiter *waiter)
 {
     char key[RELAY_KEY_SIZE];
 
-    snprintf(key, sizeof(key), "%s/%s/%.*s", to->route, to->id, SLICE_ARG(wake->wake.delivery_id));
-    struct relay *relay = *bucket_of(relays, key);
-    while (relay && strcmp(relay->key, key) != 0)
-        relay = relay->bucket_next;
-    if (relay) {
-        relay_join(relay, until_ms, waiter);
+    make_key(to, wake, key);
+    struct relay *running = find(relays, key);
+    if (running)
+        relay_join(running, until_ms, waiter);
+    else
+        start(relay_new(relays, to, wake, key), until_ms, waiter);
+}
+
+void relays_begin_again(struct relays *relays, struct destination *to, struct shared_wake *wake,
+                        bool force, uint64_t until_ms, struct waiter *waiter)
+{
+    char key[RELAY_KEY_SIZE];
+
+    make_key(to, wake, key);
+    if (!force && find(relays, key)) {
+        waiter->told(waiter, &(struct outcome){.code = OUTCOME_IN_FLIGHT, .target = to->id});
         return;
     }
-    relay = relay_new(relays, to, wake, key);
-    relay->until_ms = until_ms;
-    relay->waiters = waiter;
-    waiter->next = NULL;
-    relay_start(relay);
+    struct relay *relay = relay_new(relays, to, wake, key);
+    relay->again = true;
+    relay->force = force;
+    start(relay, until_ms, waiter);
 }
 
 void relays_remove(struct relay *relay)

@@ -32,6 +32,12 @@ bool relays_have_room(const struct relays *relays, size_t more);
 void relays_begin(struct relays *relays, struct destination *to, struct shared_wake *wake,
                   uint64_t until_ms, struct waiter *waiter);
 
+/* Begins a relay on purpose, also of what was relayed before: a new generation. One of this wake
+ * that runs already, here or elsewhere, a hold and the target's gate are respected unless `force`
+ * is set. */
+void relays_begin_again(struct relays *relays, struct destination *to, struct shared_wake *wake,
+                        bool force, uint64_t until_ms, struct waiter *waiter);
+
 /* For the relay that is over. */
 void relays_remove(struct relay *relay);
 

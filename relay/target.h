@@ -14,6 +14,7 @@
 #include "gateway/store/store.h"
 
 struct http_client;
+struct journal;
 struct rooms;
 struct texts;
 
@@ -26,6 +27,7 @@ struct world {
     struct http_client *private_http; /* reaches private and loopback addresses too */
     struct rooms *rooms;              /* NULL: none are configured */
     struct texts *texts;              /* NULL: none are fetched */
+    struct journal *journal;          /* NULL: none is kept */
 };
 
 /* What a target needs to know of the route it serves. Borrowed while open runs. */

@@ -283,23 +283,14 @@ static void on_deadline(struct deadline *deadline)
         load(entry);
 }
 
-static void nobody_follows(void *context, struct slice thread, const struct threads_entry *entries,
-                           size_t count)
-{
-    (void)context;
-    (void)thread;
-    (void)entries;
-    (void)count;
-}
-
 static struct threads *open_threads(struct texts *texts)
 {
     const int64_t year_ms = INT64_C(366) * DAY_MS;
-    const struct threads_settings kept = {.kept = 1, .kept_ms = year_ms, .window_ms = year_ms};
+    const struct threads_settings kept = {
+        .kept = 1, .kept_ms = year_ms, .window_ms = year_ms, .unfollowed = true};
     struct err err = {0};
 
-    struct threads *threads =
-        threads_open(texts->store, &kept, texts->turn, nobody_follows, NULL, &err);
+    struct threads *threads = threads_open(texts->store, &kept, texts->turn, NULL, NULL, &err);
     assert(threads);
     return threads;
 }

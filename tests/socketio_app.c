@@ -329,6 +329,7 @@ static bool open_front(struct app *app)
         .listen_count = 1,
         .connections = (unsigned)options[CONNECTIONS].value,
         .connections_per_address = (unsigned)options[CONNECTIONS].value,
+        .body_memory = LIMIT_BODY_MEMORY,
         .head_ms = 10000,
         .body_ms = 30000,
         .idle_ms = 60000,

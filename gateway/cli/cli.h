@@ -13,6 +13,8 @@ int cli_check(int argc, char **argv);
 int cli_send(int argc, char **argv);
 int cli_verify(int argc, char **argv);
 int cli_sink(int argc, char **argv);
+int cli_deliveries(int argc, char **argv);
+int cli_redeliver(int argc, char **argv);
 int cli_healthcheck(int argc, char **argv);
 int cli_version(int argc, char **argv);
 

@@ -116,11 +116,9 @@ static void on_head(void *context, struct exchange *exchange)
 
 static void on_fault(void *context, struct exchange *exchange, enum http_fault fault)
 {
-    static const unsigned statuses[] = {[FAULT_BAD_REQUEST] = 400,
-                                        [FAULT_TOO_LARGE] = 413,
-                                        [FAULT_NO_LENGTH] = 411,
-                                        [FAULT_EXPECTATION] = 417,
-                                        [FAULT_TOO_MANY_HEADERS] = 431};
+    static const unsigned statuses[] = {
+        [FAULT_BAD_REQUEST] = 400, [FAULT_TOO_LARGE] = 413,        [FAULT_NO_LENGTH] = 411,
+        [FAULT_EXPECTATION] = 417, [FAULT_TOO_MANY_HEADERS] = 431, [FAULT_NO_ROOM] = 503};
 
     (void)context;
     answer_json(exchange, statuses[fault], "{\"error\":\"not a request that can be read\"}");
@@ -248,6 +246,7 @@ static int run(struct sink *sink, const char *listen)
                                             .listen_count = 1,
                                             .connections = CONNECTIONS,
                                             .connections_per_address = CONNECTIONS,
+                                            .body_memory = LIMIT_BODY_MEMORY,
                                             .head_ms = HEAD_MS,
                                             .body_ms = BODY_MS,
                                             .idle_ms = IDLE_MS};

@@ -6,11 +6,12 @@
 
 enum {
     /* one request */
-    LIMIT_BODY_BYTES = 65536,  /* setting max_body; a wake is 400 bytes, a text at most 64 KiB */
-    LIMIT_HEADERS = 64,        /* header fields of one request */
-    LIMIT_SIGNATURES = 16,     /* signatures listed in one header */
-    LIMIT_JSON_DEPTH = 64,     /* nesting of a wake's JSON */
-    LIMIT_CONVERSATIONS = 256, /* conversations kept of one wake */
+    LIMIT_BODY_BYTES = 65536, /* setting max_body; a wake is 400 bytes, a text at most 64 KiB */
+    LIMIT_BODY_MEMORY = 64 * 1024 * 1024, /* setting body_memory: all bodies that come in */
+    LIMIT_HEADERS = 64,                   /* header fields of one request */
+    LIMIT_SIGNATURES = 16,                /* signatures listed in one header */
+    LIMIT_JSON_DEPTH = 64,                /* nesting of a wake's JSON */
+    LIMIT_CONVERSATIONS = 256,            /* conversations kept of one wake */
     LIMIT_DELIVERY_ID_BYTES = 128,
     /* one route */
     LIMIT_SECRETS = 8,

@@ -19,6 +19,7 @@
 #include "gateway/core/buf.h"
 #include "gateway/core/clock.h"
 #include "gateway/core/metrics.h"
+#include "gateway/core/quote.h"
 
 enum {
     LINE_END = 2,               /* "}\n" */
@@ -61,60 +62,10 @@ static uint64_t count_lines(struct slice text)
 
 /* Building a line */
 
-/* Characters that a terminal or a JSON reader may take for more than text. */
-static bool is_plain(struct slice sequence)
-{
-    const unsigned char *b = (const unsigned char *)sequence.data;
-
-    if (sequence.len == 1)
-        return b[0] >= 0x20 && b[0] != 0x7f && b[0] != '"' && b[0] != '\\';
-    return sequence.len > 0 && !(b[0] == 0xc2 && b[1] < 0xa0); /* U+0080 to U+009F: controls too */
-}
-
-static size_t plain_run(struct slice text)
-{
-    size_t run = 0;
-
-    while (run < text.len) {
-        struct slice rest = slice_from_at(text, run);
-        size_t len = slice_utf8_sequence(rest);
-        if (!is_plain(slice_first(rest, len)))
-            break;
-        run += len;
-    }
-    return run;
-}
-
-/* Writes the first character of `text`, or its first byte where that starts none, as an escape.
- * Returns the bytes that it stood for. */
-static size_t put_escape(struct buf *out, struct slice text)
-{
-    size_t len = slice_utf8_sequence(text);
-    unsigned char first = (unsigned char)text.data[0];
-
-    if (len == 0)
-        buf_append(out, SLICE("\\ufffd"));
-    else if (first == '"' || first == '\\')
-        buf_appendf(out, "\\%c", first);
-    else if (first == '\n')
-        buf_append(out, SLICE("\\n"));
-    else
-        buf_appendf(out, "\\u%04x", len == 1 ? first : (unsigned char)text.data[1]);
-    return len > 0 ? len : 1;
-}
-
 static void put_string(struct buf *out, struct slice text)
 {
-    struct slice rest = slice_first(text, VALUE_BYTES);
-
     buf_append_char(out, '"');
-    while (rest.len > 0) {
-        size_t run = plain_run(rest);
-        buf_append(out, slice_first(rest, run));
-        rest = slice_from_at(rest, run);
-        if (rest.len > 0)
-            rest = slice_from_at(rest, put_escape(out, rest));
-    }
+    quote_append(out, slice_first(text, VALUE_BYTES));
     buf_append(out, text.len > VALUE_BYTES ? SLICE("...\"") : SLICE("\""));
 }
 

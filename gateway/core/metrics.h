@@ -29,6 +29,7 @@ enum metric {
     METRIC_ROOM_COMMANDS,       /* command, result: ok, taken, declined, refused, invalid, unsure */
     METRIC_OFFERS,              /* result: taken, withdrawn, busy, nobody, unsure, down */
     METRIC_LOG_DROPPED,
+    METRIC_JOURNAL_DROPPED,
     METRIC_CONNECTIONS,    /* gauge */
     METRIC_IN_FLIGHT,      /* gauge: relays */
     METRIC_ROOM_CLIENTS,   /* gauge: connections that were let into the rooms */

@@ -28,6 +28,7 @@ enum outcome_code {
 struct outcome {
     enum outcome_code code;
     int64_t retry_after_ms; /* 0: the target or the store named no time */
+    int64_t generation;     /* of the id, where it was claimed: how often it began on purpose */
     const char *target;     /* the id of the target that it is about, which outlives it */
     char run[128];          /* the runtime's own id of the run it started, printable; "" if none */
     char detail[160];       /* for the log: why, in a few words; no secret, no body */

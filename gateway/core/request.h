@@ -19,11 +19,17 @@ struct request {
     struct slice body; /* the raw bytes, as received after chunked coding */
 };
 
+/* false: there are LIMIT_HEADERS already. */
+bool request_add_header(struct request *request, struct slice name, struct slice value);
+
 enum header_found { HEADER_ABSENT, HEADER_FOUND, HEADER_REPEATED };
 
 /* Looks a header up, whatever the case of its name. A header that stands there more than once is
  * HEADER_REPEATED, whatever its values; `*value` is set only for HEADER_FOUND. */
 enum header_found request_header(const struct request *request, struct slice name,
                                  struct slice *value);
+/* The same for the parameters of a query, whose names have one case. */
+enum header_found request_parameter(const struct request *query, struct slice name,
+                                    struct slice *value);
 
 #endif

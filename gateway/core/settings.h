@@ -85,6 +85,8 @@ bool settings_bool(struct settings *settings, const char *key, bool fallback);
 /* "250ms", "8s", "4m", "48h", "2d", or 0; milliseconds. */
 int64_t settings_duration(struct settings *settings, const char *key, int64_t fallback_ms,
                           int64_t least_ms, int64_t most_ms);
+/* The same text elsewhere. false: it is none. */
+bool settings_parse_duration(struct slice text, int64_t *ms);
 /* One of `names` (NULL-terminated), as its index. */
 size_t settings_choice(struct settings *settings, const char *key, const char *const *names,
                        size_t fallback);

@@ -154,16 +154,11 @@ bool settings_bool(struct settings *settings, const char *key, bool fallback)
     return json_is_true(value);
 }
 
-static bool parse_duration(const json_t *value, int64_t *ms)
+bool settings_parse_duration(struct slice text, int64_t *ms)
 {
-    struct slice text = string_of(value);
     size_t digits = 0;
     uint64_t number;
 
-    if (json_is_integer(value) && json_integer_value(value) == 0) {
-        *ms = 0;
-        return true;
-    }
     while (digits < text.len && text.data[digits] >= '0' && text.data[digits] <= '9')
         digits++;
     if (!slice_number(slice_first(text, digits), &number))
@@ -182,6 +177,15 @@ static bool parse_duration(const json_t *value, int64_t *ms)
         return true;
     }
     return false;
+}
+
+static bool parse_duration(const json_t *value, int64_t *ms)
+{
+    if (json_is_integer(value) && json_integer_value(value) == 0) {
+        *ms = 0;
+        return true;
+    }
+    return settings_parse_duration(string_of(value), ms);
 }
 
 /* In the largest unit that divides it, so "48h" comes back as "2d". */

@@ -15,9 +15,12 @@
 #include "gateway/core/metrics.h"
 #include "gateway/net/address_quota.h"
 #include "gateway/net/raw_answer.h"
-#include "gateway/net/received.h"
+#include "gateway/net/traffic.h"
 
-enum { SWEEP_MS = 250 };
+enum {
+    SWEEP_MS = 250,
+    INTERIM_BYTES = 64 /* more than "100 Continue" has, less than any answer */
+};
 
 enum part { PART_FIRST_HEAD, PART_BODY, PART_ANSWER, PART_NEXT_HEAD };
 
@@ -27,8 +30,9 @@ struct connection {
     struct tally *tally;
     int fd; /* libmicrohttpd's */
     enum part part;
-    bool fresh;   /* no sweep saw it in this part yet */
-    uint64_t due; /* loop time; no meaning in PART_ANSWER */
+    bool fresh;     /* no sweep saw it in this part yet */
+    uint64_t due;   /* loop time; no meaning in PART_ANSWER */
+    uint64_t given; /* bytes sent to the client before this request */
 };
 
 struct connections {
@@ -41,6 +45,7 @@ struct connections {
     void (*closed)(void *context);
     void *context;
     uint64_t *gauge, *slow_heads, *slow_bodies, *refused_address, *refused_total;
+    uint64_t *unreadable;
 };
 
 static void leave_sweep(struct connection *connection)
@@ -98,7 +103,27 @@ static void on_answered(void *owner)
 {
     struct connection *connection = owner;
 
+    struct traffic traffic;
+
     expect(connection, PART_NEXT_HEAD, connection->all->next_head_ms);
+    if (traffic_of(connection->fd, &traffic))
+        connection->given = traffic.out;
+}
+
+/* libmicrohttpd answers by itself, or closes, where a head or a chunk makes no sense to it, and
+ * tells nobody: then the connection ends while a request is expected, and the client did not end
+ * it. */
+static bool was_unreadable(const struct connection *connection)
+{
+    struct traffic traffic;
+    char byte;
+
+    if (connection->part == PART_ANSWER || !traffic_of(connection->fd, &traffic))
+        return false;
+    if (traffic.out > connection->given + INTERIM_BYTES)
+        return true;
+    bool left = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return connection->part == PART_FIRST_HEAD && traffic.in > 0 && !left;
 }
 
 static void on_closed(void *owner)
@@ -106,6 +131,8 @@ static void on_closed(void *owner)
     struct connection *connection = owner;
     struct connections *all = connection->all;
 
+    if (was_unreadable(connection))
+        ++*all->unreadable;
     leave_sweep(connection);
     address_quota_leave(all->quota, connection->tally);
     all->count--;
@@ -117,11 +144,10 @@ static void on_closed(void *owner)
  * new one can reach it without a byte. That one gets no answer: it did not ask. */
 static bool has_begun(const struct connection *connection)
 {
-    uint64_t bytes = 0;
+    struct traffic traffic;
 
-    if (connection->part != PART_FIRST_HEAD)
-        return true;
-    return !received_bytes(connection->fd, &bytes) || bytes > 0;
+    return connection->part != PART_FIRST_HEAD || !traffic_of(connection->fd, &traffic) ||
+           traffic.in > 0;
 }
 
 const struct http_watch connections_watch = {.head_done = on_head_done,
@@ -227,7 +253,8 @@ bool connections_open(struct connections **connections, struct turn *turn,
         .slow_heads = metrics_value(METRIC_DEADLINES, "head", NULL, NULL),
         .slow_bodies = metrics_value(METRIC_DEADLINES, "body", NULL, NULL),
         .refused_address = metrics_value(METRIC_CONNECTIONS_REFUSED, "per_address", NULL, NULL),
-        .refused_total = metrics_value(METRIC_CONNECTIONS_REFUSED, "total", NULL, NULL)};
+        .refused_total = metrics_value(METRIC_CONNECTIONS_REFUSED, "total", NULL, NULL),
+        .unreadable = metrics_value(METRIC_REQUESTS_REFUSED, "unreadable", NULL, NULL)};
     deadline_open(&all->sweep, turn->loop, on_sweep);
     *connections = all;
     return true;

@@ -170,6 +170,7 @@ static bool serve(struct front *front, const struct http_handlers *handlers,
                   const struct front_settings *settings, struct err *err)
 {
     const struct http_limits limits = {.connections = connection_limit(settings->connections),
+                                       .body_memory = settings->body_memory,
                                        .idle_s = (unsigned)((settings->idle_ms + 999) / 1000)};
 
     if (!connections_open(&front->connections, front->turn, settings, &limits, err))

@@ -24,6 +24,7 @@ struct front_settings {
     size_t proxy_count;
     unsigned connections; /* in all */
     unsigned connections_per_address;
+    size_t body_memory; /* bytes, of all bodies that come in */
     int64_t head_ms, body_ms, idle_ms;
     bool held_back; /* whoever connects before front_accept waits */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/net/head.h"
 
-enum { SHORT_BODY_BYTES = 65536, FIRST_ROOM_BYTES = 65536 };
+enum { SHORT_BODY_BYTES = 65536 };
 
 /* token of RFC 9110, section 5.6.2 */
 static bool is_token_char(char c)
@@ -24,13 +24,16 @@ static bool is_token(struct slice name)
     return name.len > 0;
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 static bool is_field_value(struct slice value)
 {
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.data[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
+    for (size_t i = 0; i < value.len; i++)
+        if (is_control(value.data[i]) && value.data[i] != '\t')
             return false;
-    }
     return true;
 }
 
@@ -75,6 +78,21 @@ static bool is_seamless(const struct request *request, struct slice version, con
     return is_gap(at, end, 4);
 }
 
+bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,
+                        struct slice version)
+{
+    const char *at = method.data + method.len + 1;
+
+    while (at < path.data && *at == ' ')
+        at++;
+    if (at != path.data || path.data + target_len + 1 != version.data)
+        return false;
+    for (; at < version.data; at++) /* the library has put NULs and blanks into the query */
+        if (is_control(*at) && *at != '\0')
+            return false;
+    return true;
+}
+
 static bool read_length(const struct request *request, struct head *head)
 {
     struct slice value;
@@ -116,7 +134,7 @@ bool head_read(const struct request *request, struct slice version, const char *
 
     if (!one_one && !slice_eq(version, SLICE("HTTP/1.0")))
         return false;
-    if (!are_well_formed(request) || !is_seamless(request, version, end))
+    if (!are_well_formed(request) || (end && !is_seamless(request, version, end)))
         return false;
     enum header_found hosts = request_header(request, SLICE("Host"), &host);
     if (hosts == HEADER_REPEATED || (hosts == HEADER_ABSENT && one_one))
@@ -131,11 +149,6 @@ bool head_read(const struct request *request, struct slice version, const char *
 bool head_has_body(const struct head *head)
 {
     return head->chunked || head->length > 0;
-}
-
-size_t head_first_room(const struct head *head)
-{
-    return head->length < FIRST_ROOM_BYTES ? (size_t)head->length : FIRST_ROOM_BYTES;
 }
 
 bool head_body_is_short(const struct head *head)

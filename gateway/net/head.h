@@ -22,15 +22,18 @@ struct head { /* what the head says of the body */
 
 /* false: a shape that must not pass; the request gets 400 and its connection is closed. The slices
  * lie where the library parsed them in place, and `end` is the end of the head there: what stands
- * between the fields tells of bytes that the library hides. */
+ * between the fields tells of bytes that the library hides. NULL: the library hides none. */
 bool head_read(const struct request *request, struct slice version, const char *end,
                struct head *head);
 
+/* false: the request line has a control character in it. libmicrohttpd 0.9.75 cuts its parts at a
+ * NUL, so `target_len` is the length of path and query up to the first one, before they were taken
+ * apart; the slices lie where they were parsed. */
+bool head_line_is_whole(struct slice method, struct slice path, size_t target_len,
+                        struct slice version);
+
 /* True when bytes of a body follow the head. */
 bool head_has_body(const struct head *head);
-
-/* Room to make for the body before any of it came: what a head announces may never come. */
-size_t head_first_room(const struct head *head);
 
 /* True when they are few and on their way: reading them costs less than a new connection. */
 bool head_body_is_short(const struct head *head);

@@ -2,6 +2,9 @@
 #include "gateway/net/head_checks.h"
 
 #include <assert.h>
+#include <stdio.h>
+
+#include "gateway/core/clock.h"
 
 void receive_fault(const struct http_handlers *handlers, struct exchange *exchange,
                    enum http_fault fault)
@@ -31,11 +34,17 @@ void receive_head(const struct head_given *given, const struct http_handlers *ha
 {
     enum http_fault fault;
 
+    exchange->method = given->method;
+    exchange->path = given->path;
+    exchange->http_1_0 = slice_eq(given->version, SLICE("HTTP/1.0"));
+    exchange->began_us = clock_steady_us();
+    snprintf(exchange->peer, sizeof(exchange->peer), "%s", given->peer);
     if (given->too_many_headers) {
         receive_fault(handlers, exchange, FAULT_TOO_MANY_HEADERS);
         return;
     }
-    if (!head_read(&exchange->request, given->version, given->end, head)) {
+    bool whole = head_line_is_whole(given->method, given->path, given->target_len, given->version);
+    if (!whole || !head_read(&exchange->request, given->version, given->end, head)) {
         receive_fault(handlers, exchange, FAULT_BAD_REQUEST);
         return;
     }

@@ -10,14 +10,17 @@
 #include "gateway/net/head.h"
 #include "gateway/net/http_server.h"
 
-/* What the HTTP library gave, see head_read. */
+/* What the HTTP library gave, see head_read and head_line_is_whole. */
 struct head_given {
-    struct slice version;
+    struct slice method, path, version;
+    size_t target_len;
+    const char *peer;
     const char *end;
     bool too_many_headers;
 };
 
-/* Calls `head`, `fault` or both. Afterwards the exchange is answered, or its body is wanted. */
+/* Fills the exchange in and calls `head`, `fault` or both. Afterwards the exchange is answered, or
+ * its body is wanted. */
 void receive_head(const struct head_given *given, const struct http_handlers *handlers,
                   struct exchange *exchange, struct head *head);
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libmicrohttpd is polled from outside, by a pump. In this mode it wakes nobody by itself, so every
- * resume and every new connection asks the pump for a run, and its time-out is looked at after each
- * run; without that, pipelined requests hang.
+ * resume and every new connection asks the pump for a run, and its time-out is looked at then.
  *
  * A request is one `held`: on_first_call reads its head, on_body collects the body, on_whole hands
  * it over and, when nobody answered, suspends the connection. exchange_answer only keeps the answer
- * and resumes; the answer is queued in the handler call that the resume causes, so libmicrohttpd is
- * never entered from inside itself. It frees the request in its completed notification, which comes
- * for dead connections too, but never while one is parked.
+ * and resumes; it is queued in the handler call that follows, so the library is not entered twice.
+ * It frees a request that is completed or dead, but never while it is parked.
  *
  * libmicrohttpd walks its upgraded connections at each resume, so it must not keep any: a taken
  * socket is a duplicate of the descriptor, and its own is closed at once, which TURBO does without
@@ -22,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gateway/core/buf.h"
-#include "gateway/core/clock.h"
+#include "gateway/net/body.h"
 #include "gateway/net/head_checks.h"
 #include "gateway/net/pump.h"
 #include "gateway/net/raw_answer.h"
@@ -31,13 +28,15 @@
 
 enum {
     POOL_BYTES = 8192, /* of each connection; about 500 less is what a head may have */
-    LAST_RUNS = 8      /* of the daemon, before it ends */
+    LAST_RUNS = 8,     /* of the daemon, before it ends */
+    HIDES_BYTES = MHD_VERSION < 0x01000000 /* 1.0 refuses them, and overwrites the head's end */
 };
 
 struct http_server {
     struct MHD_Daemon *daemon;
     struct pump pump;
     struct http_handlers handlers;
+    struct bodies bodies;
     struct wires wires; /* 1.0 announces a new one in its next run, 0.9 at once */
     bool draining, closing;
 };
@@ -48,10 +47,9 @@ struct held { /* one request */
     struct wire *wire;
     struct MHD_Connection *connection;
     struct head head;
-    struct buf body;
-    bool handed_over; /* `request` was called */
-    bool parked;
-    bool direct; /* in the middle of a body: the answer must be written past libmicrohttpd */
+    struct body body;
+    bool handed_over, parked; /* `request` was called; nobody has answered yet */
+    bool direct;              /* in the middle of a body: answered past libmicrohttpd */
     size_t head_bytes;
     unsigned status;
     struct MHD_Response *response; /* to be queued */
@@ -60,7 +58,6 @@ struct held { /* one request */
 
 static struct MHD_Response *new_response(const struct http_answer *answer, bool close)
 {
-    /* The library only reads the buffer: MUST_COPY. */
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->body.len, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
     char seconds[24];
@@ -142,36 +139,6 @@ bool exchange_is_deserted(const struct exchange *exchange)
     return wire_is_deserted(CONTAINER_OF(exchange, struct held, exchange)->wire);
 }
 
-struct search {
-    struct slice name, value;
-    enum header_found found;
-};
-
-static enum MHD_Result match_parameter(void *context, enum MHD_ValueKind kind, const char *name,
-                                       size_t name_len, const char *value, size_t value_len)
-{
-    struct search *search = context;
-
-    (void)kind;
-    if (!slice_eq((struct slice){.data = name, .len = name_len}, search->name))
-        return MHD_YES;
-    search->found = search->found == HEADER_ABSENT ? HEADER_FOUND : HEADER_REPEATED;
-    search->value = (struct slice){.data = value, .len = value_len};
-    return MHD_YES;
-}
-
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value)
-{
-    const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
-    struct search search = {.name = name, .found = HEADER_ABSENT};
-
-    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, match_parameter, &search);
-    if (search.found == HEADER_FOUND)
-        *value = search.value;
-    return search.found;
-}
-
 static enum MHD_Result queue(struct held *held)
 {
     enum MHD_Result queued = MHD_queue_response(held->connection, held->status, held->response);
@@ -184,15 +151,18 @@ static enum MHD_Result queue(struct held *held)
 static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name,
                                   size_t name_len, const char *value, size_t value_len)
 {
-    struct request *request = context;
+    const struct slice named = {.data = name, .len = name_len},
+                       said = {.data = value, .len = value_len};
 
-    (void)kind;
-    if (request->header_count == LIMIT_HEADERS)
-        return MHD_NO;
-    struct header *header = &request->headers[request->header_count++];
-    header->name = (struct slice){.data = name, .len = name_len};
-    header->value = slice_trim((struct slice){.data = value, .len = value_len});
-    return MHD_YES;
+    return (void)kind, request_add_header(context, named, said) ? MHD_YES : MHD_NO;
+}
+
+void exchange_query(const struct exchange *exchange, struct request *query)
+{
+    const struct held *held = CONTAINER_OF(exchange, struct held, exchange);
+
+    query->header_count = 0;
+    MHD_get_connection_values_n(held->connection, MHD_GET_ARGUMENT_KIND, add_header, query);
 }
 
 static enum MHD_Result on_first_call(struct http_server *server, struct wire *wire,
@@ -203,29 +173,24 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
     struct exchange *exchange = &held->exchange;
 
     *slot = held;
-    held->server = server;
-    held->wire = wire;
-    held->connection = connection;
-    exchange->method = slice_from(method);
-    exchange->path = slice_from(url);
-    exchange->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
-    exchange->began_us = clock_steady_us();
-    memcpy(exchange->peer, wire->peer, sizeof(exchange->peer));
+    *held = (struct held){.server = server, .wire = wire, .connection = connection};
+    wire->request = held;
     server->wires.watch.head_done(wire->owner);
     int count =
         MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, &exchange->request);
     held->head_bytes =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
-    const struct head_given given = {.version = slice_from(version),
-                                     .end = method + held->head_bytes,
+    const struct head_given given = {.method = slice_from(method),
+                                     .path = slice_from(url),
+                                     .version = slice_from(version),
+                                     .peer = wire->peer,
+                                     .target_len = wire->target_len,
+                                     .end = HIDES_BYTES ? method + held->head_bytes : NULL,
                                      .too_many_headers = count > LIMIT_HEADERS};
     receive_head(&given, &server->handlers, exchange, &held->head);
-    if (!exchange->answered) {
-        held->body.max = exchange->max_body;
-        if (held->head.length > 0)
-            buf_reserve(&held->body, head_first_room(&held->head));
+    body_open(&held->body, &server->bodies, exchange->max_body);
+    if (!exchange->answered)
         return MHD_YES;
-    }
     if (!exchange->close && head_body_is_short(&held->head))
         return MHD_YES; /* it is read and dropped, so that the connection can be kept */
     wire->unread = exchange->close || head_has_body(&held->head);
@@ -236,12 +201,14 @@ static enum MHD_Result on_first_call(struct http_server *server, struct wire *wi
 static enum MHD_Result on_body(struct held *held, const char *bytes, size_t *len)
 {
     struct slice more = {.data = bytes, .len = *len};
+    enum http_fault fault;
 
     *len = 0; /* taken */
-    if (held->exchange.answered || buf_append(&held->body, more))
+    if (held->exchange.answered || body_append(&held->body, more, &fault))
         return MHD_YES;
     held->direct = held->wire->unread = true;
-    receive_fault(&held->server->handlers, &held->exchange, FAULT_TOO_LARGE);
+    held->server->wires.watch.body_done(held->wire->owner);
+    receive_fault(&held->server->handlers, &held->exchange, fault);
     return MHD_NO; /* closes */
 }
 
@@ -251,7 +218,7 @@ static enum MHD_Result on_whole(struct held *held)
 
     if (!held->handed_over) {
         held->handed_over = true;
-        held->exchange.request.body = buf_slice(&held->body);
+        held->exchange.request.body = buf_slice(&held->body.bytes);
         server->wires.watch.body_done(held->wire->owner);
         if (!held->exchange.answered)
             server->handlers.request(server->handlers.context, &held->exchange);
@@ -273,6 +240,7 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
 {
     struct http_server *server = context;
 
+    pump_progress(&server->pump);
     if (server->closing && (!*slot || !((struct held *)*slot)->exchange.answered))
         return MHD_NO;
     if (!*slot) {
@@ -283,26 +251,34 @@ static enum MHD_Result on_call(void *context, struct MHD_Connection *connection,
     return *len > 0 ? on_body(*slot, bytes, len) : on_whole(*slot);
 }
 
+static void end_request(struct held *held)
+{
+    const struct http_handlers *handlers = &held->server->handlers;
+
+    assert(!held->parked);
+    held->wire->request = NULL;
+    if (held->upgrade.taken)
+        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
+    if (!held->exchange.answered && handlers->gone)
+        handlers->gone(handlers->context, &held->exchange);
+    if (held->response)
+        MHD_destroy_response(held->response);
+    body_release(&held->body);
+    free(held);
+}
+
 static void on_completed(void *context, struct MHD_Connection *connection, void **slot,
                          enum MHD_RequestTerminationCode code)
 {
     struct held *held = *slot;
 
     (void)context, (void)connection;
+    *slot = NULL;
     if (!held)
         return;
-    assert(!held->parked);
-    *slot = NULL;
-    if (held->upgrade.taken)
-        held->upgrade.taken(held->upgrade.context, NULL, (struct slice){0}, (struct slice){0});
-    if (!held->exchange.answered && held->server->handlers.gone)
-        held->server->handlers.gone(held->server->handlers.context, &held->exchange);
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !held->wire->taken)
         held->server->wires.watch.answered(held->wire->owner);
-    if (held->response)
-        MHD_destroy_response(held->response);
-    buf_release(&held->body);
-    free(held);
+    end_request(held);
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
@@ -311,7 +287,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct http_server *server = context;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        wire_close(*socket_context);
+        struct wire *wire = *socket_context;
+        if (wire->request) /* 1.0 completes none whose trailer it refuses */
+            end_request(wire->request);
+        wire_close(wire);
         return;
     }
     const union MHD_ConnectionInfo *info =
@@ -331,14 +310,23 @@ void http_server_add(struct http_server *server, int fd, const struct sockaddr *
 static bool run(struct pump *pump, uint64_t *ms)
 {
     struct http_server *server = CONTAINER_OF(pump, struct http_server, pump);
-    MHD_UNSIGNED_LONG_LONG timeout;
+    MHD_UNSIGNED_LONG_LONG timeout = 0;
 
     MHD_run(server->daemon);
     wires_drop_pending(&server->wires);
-    if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES)
-        return false;
+    bool due = MHD_get_timeout(server->daemon, &timeout) == MHD_YES;
     *ms = timeout;
-    return true;
+    return due;
+}
+
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    (void)context;
+    ((struct wire *)info->socket_context)->target_len = strlen(target);
+    return NULL;
 }
 
 /* Paths are compared and parsed as they were sent. */
@@ -357,12 +345,14 @@ struct http_server *http_server_open(struct turn *turn, const struct http_handle
                      MHD_USE_NO_LISTEN_SOCKET | MHD_USE_TURBO;
 
     server->handlers = *handlers;
+    server->bodies.most = limits->body_memory;
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_call, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, limits->connections,
         MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        on_connection, server, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!server->daemon) {
         free(server);
         return NULL;

@@ -38,7 +38,8 @@ enum http_fault {
     FAULT_TOO_LARGE,   /* the body is, or says it will be, over max_body */
     FAULT_NO_LENGTH,   /* a POST with neither Content-Length nor chunked coding */
     FAULT_EXPECTATION, /* an Expect other than 100-continue */
-    FAULT_TOO_MANY_HEADERS
+    FAULT_TOO_MANY_HEADERS,
+    FAULT_NO_ROOM /* the bodies that are under way take all the memory that they may */
 };
 
 struct http_handlers {
@@ -69,9 +70,9 @@ struct http_answer {
 
 void exchange_answer(struct exchange *exchange, const struct http_answer *answer);
 
-/* A parameter of the query, as sent but with `+` as a blank; found as a header is. */
-enum header_found exchange_parameter(const struct exchange *exchange, struct slice name,
-                                     struct slice *value);
+/* The parameters of the query, the first LIMIT_HEADERS of them, as if they were headers: as sent but
+ * with `+` as a blank, and without blanks around the value. parameters.h finds one by its name. */
+void exchange_query(const struct exchange *exchange, struct request *query);
 
 /* Has the client of a parked exchange closed its side of the connection? */
 bool exchange_is_deserted(const struct exchange *exchange);
@@ -108,7 +109,8 @@ struct http_watch {
 
 struct http_limits {
     unsigned connections;
-    unsigned idle_s; /* a connection on which nothing moves is closed */
+    size_t body_memory; /* bytes, of all bodies together; see body.h */
+    unsigned idle_s;    /* a connection on which nothing moves is closed */
 };
 
 struct http_server;

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/net/pump.h"
 
+enum { VAIN_RUNS = 16, VAIN_MS = 10 };
+
 void pump_want(struct pump *pump)
 {
+    pump_progress(pump);
     turn_want(&pump->step);
+}
+
+void pump_progress(struct pump *pump)
+{
+    pump->vain = 0;
+}
+
+/* libmicrohttpd asks for one run after another while a connection has filled its memory with what
+ * is no whole line: nothing comes of it until that connection's time is over. */
+static uint64_t not_in_vain(struct pump *pump, uint64_t ms)
+{
+    if (ms > 0)
+        pump->vain = 0;
+    else if (pump->vain++ >= VAIN_RUNS)
+        return VAIN_MS;
+    return ms;
 }
 
 static void run(struct turn_step *step)
@@ -12,7 +31,7 @@ static void run(struct turn_step *step)
     uint64_t ms;
 
     if (pump->run(pump, &ms))
-        deadline_set(&pump->timeout, ms);
+        deadline_set(&pump->timeout, not_in_vain(pump, ms));
     else
         deadline_clear(&pump->timeout);
 }
@@ -26,7 +45,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 static void on_timeout(struct deadline *deadline)
 {
-    pump_want(CONTAINER_OF(deadline, struct pump, timeout));
+    turn_want(&CONTAINER_OF(deadline, struct pump, timeout)->step);
 }
 
 void pump_open(struct pump *pump, struct turn *turn, int epoll_fd,

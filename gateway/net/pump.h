@@ -15,6 +15,7 @@ struct pump {
     struct turn_step step;
     uv_poll_t poll;
     struct deadline timeout;
+    unsigned vain; /* runs at once, one after the other, of which nothing came */
     /* One run. true: the next is due in `*ms` at the latest. */
     bool (*run)(struct pump *pump, uint64_t *ms);
     void (*closed)(struct pump *pump);
@@ -23,6 +24,8 @@ struct pump {
 void pump_open(struct pump *pump, struct turn *turn, int epoll_fd,
                bool (*run)(struct pump *pump, uint64_t *ms));
 void pump_want(struct pump *pump);
+/* Something came of this run. Where nothing does, the runs that the library asks for are spaced. */
+void pump_progress(struct pump *pump);
 /* No run comes any more. The descriptor may be closed then, and the pump's memory freed in
  * `closed`. */
 void pump_close(struct pump *pump, void (*closed)(struct pump *pump));

@@ -27,10 +27,13 @@ void raw_answer(int fd, const struct http_answer *answer, const char *reason)
 
     gmtime_r(&now, &parts);
     strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-    buf_appendf(&text,
-                "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Type: %s\r\n"
-                "Content-Length: %zu\r\n\r\n",
-                answer->status, reason, date, answer->content_type, answer->body.len);
+    buf_appendf(&text, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
+                answer->status, reason, date, answer->body.len);
+    if (answer->content_type)
+        buf_appendf(&text, "Content-Type: %s\r\n", answer->content_type);
+    if (answer->retry_after_s > 0)
+        buf_appendf(&text, "Retry-After: %lld\r\n", (long long)answer->retry_after_s);
+    buf_append(&text, SLICE("\r\n"));
     buf_append(&text, answer->body);
     if (!text.overflow)
         send(fd, text.data, text.len, MSG_DONTWAIT | MSG_NOSIGNAL);

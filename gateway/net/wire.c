@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gateway/net/raw_answer.h"
-#include "gateway/net/received.h"
+#include "gateway/net/traffic.h"
 
 struct http_socket { /* small: there are as many as clients wait in rooms */
     struct wires *all;
@@ -114,9 +114,9 @@ static struct http_socket *take(struct wire *wire)
 
 bool wire_switch(struct wire *wire, size_t len, const struct http_upgrade *upgrade)
 {
-    uint64_t received;
+    struct traffic traffic;
 
-    if (!received_bytes(wire->fd, &received) || received != len)
+    if (!traffic_of(wire->fd, &traffic) || traffic.in != len)
         return false;
     raw_switching(&wire->switching, upgrade->fields, upgrade->field_count);
     return true;

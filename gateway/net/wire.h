@@ -24,6 +24,8 @@ struct wire { /* one connection that speaks HTTP */
     struct wire *next; /* pending too */
     void *owner;       /* what http_server_add was given */
     int fd;
+    void *request;        /* http_server's, of the request that is under way */
+    size_t target_len;    /* of the request line that was read last; see head_line_is_whole */
     bool unread;          /* answered before the whole request was read */
     bool taken;           /* `owner` belongs to a socket now */
     struct buf switching; /* a 101 that is not sent yet */

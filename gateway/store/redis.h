@@ -13,7 +13,7 @@
 #include "gateway/core/err.h"
 
 enum {
-    REDIS_WORDS = 32,
+    REDIS_WORDS = 96,
     REDIS_KEYS = 6,
     REDIS_NUMBERS = 6,
     REDIS_NUMBER_SIZE = 24,

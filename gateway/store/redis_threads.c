@@ -19,7 +19,7 @@ enum { POSITION_BYTES = 64 };
 struct redis_threads {
     struct threads threads; /* first */
     struct redis_link *link;
-    struct redis_feed *feed;
+    struct redis_feed *feed; /* NULL: nobody follows */
     struct turn *turn;
     struct threads_settings settings;
     uint64_t seen, expected; /* elements of a read's answer */
@@ -115,7 +115,8 @@ static struct threads *open_threads(struct store *store, const struct threads_se
     redis->turn = turn;
     redis->settings = *settings;
     redis->position.max = POSITION_BYTES;
-    redis->feed = redis_feed_open(redis->link, follow);
+    if (!settings->unfollowed)
+        redis->feed = redis_feed_open(redis->link, follow);
     return &redis->threads;
 }
 
@@ -135,7 +136,10 @@ static void close_feed(struct threads *threads)
 {
     struct redis_threads *redis = CONTAINER_OF(threads, struct redis_threads, threads);
 
-    redis_feed_close(redis->feed, on_feed_closed, redis);
+    if (redis->feed)
+        redis_feed_close(redis->feed, on_feed_closed, redis);
+    else
+        on_feed_closed(redis);
 }
 
 const struct threads_impl threads_redis = {

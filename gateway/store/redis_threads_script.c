@@ -4,6 +4,8 @@
  * They look before they write, so that a refusal changes nothing. A take is stricter than a
  * settlement: whatever says that the wake may have gone elsewhere is in its way.
  *
+ * Without a thread's name among the arguments the feed is not told.
+ *
  * Entries are trimmed by age where the server can do it (Redis 6.2); a read shows no older ones
  * anyway.
  */
@@ -30,7 +32,7 @@
     "  redis.call('XTRIM', history, 'MAXLEN', kept)\n" \
     "  redis.pcall('XTRIM', history, 'MINID', math.max(now - kept_ms, 0))\n" \
     "  redis.call('PEXPIRE', history, kept_ms)\n" \
-    "  redis.call('XADD', feed, 'MAXLEN', '~', 1000, '*', 't', thread)\n" \
+    "  if thread ~= '' then redis.call('XADD', feed, 'MAXLEN', '~', 1000, '*', 't', thread) end\n" \
     "end\n"
 
 /* The pending offer, as far as it counts. */
@@ -195,7 +197,7 @@ void redis_threads_script_command(struct redis_command *command, const struct th
     redis_command_start(command, sha ? "EVALSHA" : "EVAL");
     redis_command_add(command, slice_from(sha ? sha : redis_threads_script_text(op->verb)));
     add_keys(command, op);
-    redis_command_add(command, op->thread);
+    redis_command_add(command, settings->unfollowed ? SLICE("") : op->thread);
     redis_command_add_number(command, settings->kept);
     redis_command_add_number(command, settings->kept_ms);
     redis_command_add_number(command, settings->window_ms);

@@ -19,13 +19,15 @@ const char sqlite_schema[] =
 
 static_assert(SQL_OURS == 2002873189 && SQL_LAYOUT == 1, "the schema names them");
 
-/* A position is never given twice, also not that of an entry which is gone. An offer is alive from
- * `since_ms` until before `until_ms`, and known until `expires_ms`. */
+/* A position is never given twice, also not that of an entry which is gone. How long an entry is
+ * kept is written beside it, since those who append may keep theirs for different times. An offer
+ * is alive from `since_ms` until before `until_ms`, and known until `expires_ms`. */
 const char sqlite_threads_schema[] =
     "CREATE TABLE IF NOT EXISTS entries (position INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " thread TEXT NOT NULL, at_ms INTEGER NOT NULL, text TEXT NOT NULL) STRICT;"
+    " thread TEXT NOT NULL, at_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+    " text TEXT NOT NULL) STRICT;"
     "CREATE INDEX IF NOT EXISTS entries_thread ON entries (thread, position);"
-    "CREATE INDEX IF NOT EXISTS entries_age ON entries (at_ms);"
+    "CREATE INDEX IF NOT EXISTS entries_expire ON entries (expires_ms);"
     "CREATE TABLE IF NOT EXISTS offers (thread TEXT NOT NULL, id TEXT NOT NULL,"
     " state INTEGER NOT NULL, owner TEXT NOT NULL, claim TEXT NOT NULL,"
     " since_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
@@ -55,12 +57,16 @@ const char *const sqlite_statements[SQL_COUNT] = {
     [SQL_WRITE_GATE] = "REPLACE INTO gates (gate, rest_since_ms, rest_for_ms, parts, filled_ms)"
                        " VALUES (?1, ?2, ?3, ?4, ?5)",
 
-    [SQL_APPEND] = "INSERT INTO entries (thread, at_ms, text) VALUES (?1, ?2, ?3)",
-    [SQL_TRIM] = "DELETE FROM entries WHERE thread = ?1 AND position <="
-                 " (SELECT position FROM entries WHERE thread = ?1"
-                 " ORDER BY position DESC LIMIT 1 OFFSET ?2)",
+    [SQL_APPEND] = "INSERT INTO entries (thread, at_ms, expires_ms, text) VALUES (?1, ?2, ?3, ?4)",
+    /* To find the last one that is kept takes a walk over all that are. It is not made before an
+     * entry is so old that more than ?2 and a 256th may be there. */
+    [SQL_TRIM] = "DELETE FROM entries WHERE thread = ?1 AND position <= CASE WHEN"
+                 " (SELECT min(position) FROM entries WHERE thread = ?1) + ?2 + ?2 / 256 <="
+                 " (SELECT max(position) FROM entries WHERE thread = ?1)"
+                 " THEN (SELECT position FROM entries WHERE thread = ?1"
+                 " ORDER BY position DESC LIMIT 1 OFFSET ?2) END",
     [SQL_TRIM_OLD] = "DELETE FROM entries WHERE position IN"
-                     " (SELECT position FROM entries WHERE at_ms <= ?1 LIMIT ?2)",
+                     " (SELECT position FROM entries WHERE expires_ms <= ?1 LIMIT ?2)",
     [SQL_READ_ENTRIES] = "SELECT position, text FROM entries"
                          " WHERE thread = ?1 AND position > ?2 AND at_ms > ?3"
                          " ORDER BY position LIMIT ?4",

@@ -13,7 +13,7 @@
 #include "gateway/core/buf.h"
 #include "gateway/store/threads_impl.h"
 
-enum { SWEEP = 32, POSITION_SIZE = 24 };
+enum { SWEEP = 2 * THREADS_ENTRIES, POSITION_SIZE = 24 };
 
 enum offer_state { OFFER_PENDING = 0, OFFER_TAKEN = 1, OFFER_WITHDRAWN = 2 }; /* as in the file */
 
@@ -47,14 +47,14 @@ static bool append(const struct step *step)
     for (size_t i = 0; i < op->entry_count; i++) {
         sqlite_bind(step->sqlite, SQL_APPEND, 1, op->thread);
         sqlite_bind_number(step->sqlite, SQL_APPEND, 2, step->now_ms);
-        sqlite_bind(step->sqlite, SQL_APPEND, 3, op->entries[i]);
+        sqlite_bind_number(step->sqlite, SQL_APPEND, 3, step->now_ms + step->settings->kept_ms);
+        sqlite_bind(step->sqlite, SQL_APPEND, 4, op->entries[i]);
         if (!sqlite_run(step->sqlite, SQL_APPEND, step->err))
             return false;
     }
     sqlite_bind(step->sqlite, SQL_TRIM, 1, op->thread);
     sqlite_bind_number(step->sqlite, SQL_TRIM, 2, step->settings->kept);
-    return sqlite_run(step->sqlite, SQL_TRIM, step->err) &&
-           sweep(step, SQL_TRIM_OLD, step->now_ms - step->settings->kept_ms);
+    return sqlite_run(step->sqlite, SQL_TRIM, step->err) && sweep(step, SQL_TRIM_OLD, step->now_ms);
 }
 
 static void add_row(const struct step *step, enum sqlite_statement which, bool with_text)

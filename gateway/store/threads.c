@@ -103,7 +103,7 @@ static void on_ended(struct op *op)
     if (threads_op->verb == THREADS_READ && threads_op->answer == THREADS_DONE) {
         threads_op->end = end_of(threads_op);
         threads_op->from = threads_op->end;
-        if (threads_op->more) {
+        if (threads_op->more && !threads_op->one_page) {
             submit(threads_op->threads, threads_op);
             return;
         }

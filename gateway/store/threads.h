@@ -22,7 +22,7 @@
 #include "gateway/store/store.h"
 
 enum {
-    THREADS_ENTRIES = 8,               /* that one operation appends */
+    THREADS_ENTRIES = 64,              /* that one operation appends */
     THREADS_ENTRY_BYTES = 1024 * 1024, /* of one entry's text; a longer one is THREADS_DOWN */
 };
 
@@ -74,12 +74,14 @@ struct threads_op {
     unsigned count;        /* present; 0: nobody */
     int64_t for_ms;        /* offer: how long it may wait; present: until it expires */
     struct slice after;    /* read: a position; empty: from the beginning of what is kept */
+    bool one_page;         /* read: no more than a page; `more` says whether there may be another */
 
     enum threads_answer answer;
     struct threads_entry *read; /* read: what was found, owned; freed by threads_op_release */
     size_t read_count;
     struct slice end; /* read: where the snapshot ends, never empty: follow from here. It stays as
                          long as `read` and `after` do */
+    bool more;        /* read, of one page */
     char *pending;    /* read: the pending offer's id at the end of the snapshot; NULL: none */
     struct err err;
 
@@ -87,7 +89,6 @@ struct threads_op {
     void (*done)(struct op *op); /* the caller's */
     struct slice from;           /* read: where this page begins */
     bool only_end;               /* read: no entries, but where the history ends */
-    bool more;                   /* read: there may be another page */
     struct threads *threads;
     struct store_task task;
 };
@@ -101,6 +102,8 @@ struct threads_settings {
     unsigned kept;     /* entries of one thread */
     int64_t kept_ms;   /* the age to which they are kept */
     int64_t window_ms; /* as for store_open: of the claims that a take settles */
+    bool unfollowed;   /* nobody follows: what is appended is told to none, and `appended` may be
+                          NULL */
 };
 
 /* `appended` is given every entry that any instance appends to any thread that this one follows, in

@@ -4,6 +4,7 @@
  * protocol are looked at in this order, and the first that is wrong makes the answer. Everything
  * but GET is judged when its head is there, before a body is read.
  */
+#include "gateway/net/parameters.h"
 #include "relay/socketio/engine_answer.h"
 #include "relay/socketio/engine_handshake.h"
 #include "relay/socketio/engine_polling.h"
@@ -186,11 +187,9 @@ void engine_request(struct engine *engine, struct exchange *exchange)
 
 void engine_fault(struct engine *engine, struct exchange *exchange, enum http_fault fault)
 {
-    static const unsigned statuses[] = {[FAULT_BAD_REQUEST] = 400,
-                                        [FAULT_TOO_LARGE] = 413,
-                                        [FAULT_NO_LENGTH] = 411,
-                                        [FAULT_EXPECTATION] = 417,
-                                        [FAULT_TOO_MANY_HEADERS] = 431};
+    static const unsigned statuses[] = {
+        [FAULT_BAD_REQUEST] = 400, [FAULT_TOO_LARGE] = 413,        [FAULT_NO_LENGTH] = 411,
+        [FAULT_EXPECTATION] = 417, [FAULT_TOO_MANY_HEADERS] = 431, [FAULT_NO_ROOM] = 503};
 
     polling_forget(exchange, "transport error");
     if (fault == FAULT_BAD_REQUEST)

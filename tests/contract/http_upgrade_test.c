@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gateway/net/parameters.h"
+
 #define HANDSHAKE "GET /upgrade HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
 
 static struct rig *rig;

@@ -65,6 +65,7 @@ static void add_all(bool redis)
     add(redis, follow_cases);
     add(redis, offer_cases);
     add(redis, race_cases);
+    add(redis, apart_cases);
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)

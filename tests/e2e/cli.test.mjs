@@ -39,7 +39,7 @@ test('no command, a wrong command, a wrong option: usage and exit 2; --help: exi
     assert.match(err, /usage|wakegate/)
     assert.equal(out, '')
   }
-  for (const words of [['--help'], ['serve', '--help'], ['send', '--help'], ['verify', '--help'], ['sink', '--help'], ['check', '--help'], ['healthcheck', '--help']]) {
+  for (const words of [['--help'], ['serve', '--help'], ['send', '--help'], ['verify', '--help'], ['sink', '--help'], ['check', '--help'], ['deliveries', '--help'], ['redeliver', '--help'], ['healthcheck', '--help']]) {
     const { code, out } = await run(words)
     assert.equal(code, 0, words.join(' '))
     assert.match(out, /wakegate/)
@@ -47,7 +47,7 @@ test('no command, a wrong command, a wrong option: usage and exit 2; --help: exi
 })
 
 test('help COMMAND says what COMMAND --help says', async () => {
-  for (const command of ['serve', 'check', 'send', 'verify', 'sink', 'healthcheck', 'version']) {
+  for (const command of ['serve', 'check', 'send', 'verify', 'sink', 'deliveries', 'redeliver', 'healthcheck', 'version']) {
     const help = await run(['help', command])
     assert.equal(help.code, 0)
     assert.equal(help.out, (await run([command, '--help'])).out)

@@ -407,20 +407,6 @@ test('a port that is taken: a clear end, not a hang', async t => {
   assert.match(second.everything(), /in use/)
 })
 
-test('more than 1024 sockets at once', async t => {
-  const runtime = await startRuntime(t, 'poke')
-  const gateway = await startGateway(t, { connections_per_address: 2000, routes: relayTo(runtime) })
-  const { port } = new URL(gateway.url)
-  const sockets = Array.from({ length: 1200 }, () => net.connect(Number(port), '127.0.0.1').on('error', () => {}))
-  await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('connect', resolve))))
-  assert.equal((await send(gateway, newWake())).json.status, 'relayed')
-  const last = sockets.at(-1)
-  last.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
-  const [answer] = await new Promise(resolve => last.once('data', (...chunks) => resolve(chunks)))
-  assert.match(String(answer), /^HTTP\/1\.1 200 /)
-  for (const socket of sockets) socket.destroy()
-})
-
 // --- environment ---------------------------------------------------------------------------------
 
 test('a variable wins over the file', async t => {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every dialect in, every trigger out: a wake is relayed once, its repeats are duplicates, and nothing
-// that is not proven, not ours or not a wake reaches a runtime.
+// Every dialect in, every trigger out: a wake is relayed once, and its repeats are duplicates.
 import assert from 'node:assert/strict'
 import { before, after, test } from 'node:test'
 import { request } from './http.mjs'
 import { route, startGateway, trigger } from './gateway.mjs'
 import { startRuntime } from './runtimes.mjs'
 import { pause, until } from './until.mjs'
-import { bearerDialects, framed, framings, handle, hmacHex, instruction, newWake, secret, seconds, textDialects, textOf } from './wakes.mjs'
+import { framed, framings, handle, instruction, newWake, textDialects, textOf } from './wakes.mjs'
 
 const inbound = Object.keys(framings)
 const outbound = ['claude-code', 'openclaw', 'hermes', 'poke', 'grok', 'standard-webhooks', 'agentchat']
@@ -73,31 +72,6 @@ for (const dialect of inbound) {
       assert.equal(runtime.runs.length, began + 1)
     })
   }
-
-  test(`${dialect}: forged, unsigned and altered wakes are refused alike and reach nobody`, async () => {
-    const runtime = runtimes['claude-code']
-    const began = runtime.requests.length
-    const at = `${gateway.url}/wake/${dialect}-claude-code`
-    const wake = newWake()
-    const right = framed(dialect, wake)
-    const attempts = [
-      framed(dialect, wake, { secret: 'whsec_' + Buffer.from('another-secret-of-thirty-bytes').toString('base64') }),
-      { ...right, headers: { 'content-type': 'application/json' } },
-      { ...right, headers: { 'content-type': 'application/json', 'x-webhook-signature': 'x', authorization: 'Basic eDp5' } }
-    ]
-    if (!bearerDialects.includes(dialect)) attempts.push({ ...right, body: right.body + ' ' })
-    const texts = new Set()
-    for (const attempt of attempts) {
-      const answer = await request(at, attempt)
-      assert.equal(answer.status, 401, answer.text)
-      assert.equal(answer.json.code, 'unauthorized')
-      texts.add(answer.text)
-    }
-    assert.equal(texts.size, 1, 'one text whatever was wrong')
-    assert.equal(runtime.requests.length, began)
-    const proven = await request(at, right)
-    assert.equal(proven.json.status, 'relayed', 'the id was left alone by the forgeries')
-  })
 }
 
 test('openclaw /hooks/wake: the other variant', async () => {
@@ -122,14 +96,6 @@ test('headers and fields that each runtime wants', async () => {
   assert.equal(hermesSchemes.filter(name => last('hermes').headers[name]).length, 1, 'exactly one scheme')
   assert.ok(last('standard-webhooks').headers['webhook-id'].includes(wake.delivery_id))
   for (const kind of outbound) assert.match(last(kind).headers['content-type'], /^application\/json/)
-})
-
-test('the bytes of a structured wake are passed on as they are', async () => {
-  const wake = newWake()
-  const body = `{ "type":"agentchat.wake",  "version":1,"reason":"messages","handle":"${handle}","conversations":[],"summary":"\\u00e9\\/ caf\\u00e9 \u{1F600}","delivery_id":"${wake.delivery_id}","ts":"${wake.ts}","future":{"n":12345678901234567}}`
-  const answer = await gateway.wake('agentchat-agentchat', 'agentchat', wake, { body })
-  assert.equal(answer.json.status, 'relayed', answer.text)
-  assert.equal(runtimes.agentchat.requests.at(-1).body, body)
 })
 
 test('a trace goes on to the runtime and into the log', async () => {
@@ -167,67 +133,12 @@ test('equal wakes at once: one run, everybody told of it', async () => {
   assert.equal(runtime.runs.length, began + 1)
 })
 
-test('one id on two routes is two wakes', async () => {
-  const wake = newWake()
-  const one = await gateway.wake('agentchat-claude-code', 'agentchat', wake)
-  const two = await gateway.wake('agentchat-poke', 'agentchat', wake)
-  assert.deepEqual([one.json.status, two.json.status], ['relayed', 'relayed'])
-})
-
 test('a wake for another handle is refused', async () => {
   for (const dialect of inbound.filter(name => !textDialects.includes(name))) {
     const answer = await gateway.wake(`${dialect}-poke`, dialect, newWake({ handle: '@somebody-else' }))
     assert.equal(answer.status, 403, answer.text)
     assert.equal(answer.json.code, 'wrong_handle')
   }
-})
-
-test('what is signed but is no wake is refused and costs no id', async () => {
-  const began = runtimes.poke.requests.length
-  const good = newWake()
-  const text = JSON.stringify(good)
-  const bad = {
-    'not JSON': 'wake up',
-    'nothing': '',
-    'an array': '[]',
-    'a string': '"agentchat.wake"',
-    'bytes after it': text + '{}',
-    'a duplicate key': text.replace('{', '{"handle":"@other",'),
-    'a NUL in a key': text.replace('{', '{"a\\u0000b":1,'),
-    'a NUL in a value': text.replace('"messages"', '"messages\\u0000"'),
-    'bad UTF-8': Buffer.concat([Buffer.from(text.slice(0, -1) + ',"x":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
-    'an integer over 64 bits': text.replace('{', '{"n":123456789012345678901234567890,'),
-    'too deep': text.replace('{', `{"n":${'['.repeat(5000)}${']'.repeat(5000)},`),
-    'another type': JSON.stringify({ ...good, type: 'agentchat.message' }),
-    'no type': JSON.stringify({ ...good, type: undefined }),
-    'no delivery_id': JSON.stringify({ ...good, delivery_id: undefined }),
-    'an empty delivery_id': JSON.stringify({ ...good, delivery_id: '' }),
-    'a delivery_id that is a number': JSON.stringify({ ...good, delivery_id: 7 }),
-    'a delivery_id with a blank': JSON.stringify({ ...good, delivery_id: 'a b' }),
-    'an endless delivery_id': JSON.stringify({ ...good, delivery_id: 'x'.repeat(5000) }),
-    'a handle that is a number': JSON.stringify({ ...good, handle: 7 }),
-    'a version that is a string': JSON.stringify({ ...good, version: '1' }),
-    'conversations that are none': JSON.stringify({ ...good, conversations: 'conv' })
-  }
-  for (const [what, body] of Object.entries(bad)) {
-    const answer = await gateway.wake('agentchat-poke', 'agentchat', good, { body })
-    assert.equal(answer.status, 400, `${what}: ${answer.text}`)
-    assert.equal(answer.json.code, 'invalid_wake', what)
-    assert.equal(typeof answer.json.message, 'string')
-  }
-  assert.equal(runtimes.poke.requests.length, began)
-  const answer = await gateway.wake('agentchat-poke', 'agentchat', good)
-  assert.equal(answer.json.status, 'relayed')
-})
-
-test('other versions are refused; unknown fields and reasons wake', async () => {
-  for (const version of [0, 2, 99]) {
-    const answer = await gateway.wake('agentchat-poke', 'agentchat', newWake({ version }))
-    assert.equal(answer.status, 400, answer.text)
-    assert.equal(answer.json.code, 'unsupported_version')
-  }
-  const answer = await gateway.wake('agentchat-poke', 'agentchat', newWake({ reason: 'moonrise', mood: { deep: [1] }, step: 3 }))
-  assert.equal(answer.json.status, 'relayed', answer.text)
 })
 
 test('every reason wakes', async () => {
@@ -242,35 +153,3 @@ test('every reason wakes', async () => {
   }
 })
 
-test('stale: an old or a future signature, and an undated one whose payload is old', async () => {
-  for (const off of [-400, 400]) {
-    const answer = await gateway.wake('agentchat-poke', 'agentchat', newWake(), { at: seconds() + off })
-    assert.equal(answer.status, 401, answer.text)
-  }
-  const undated = wake => {
-    const body = JSON.stringify(wake)
-    return request(`${gateway.url}/wake/agentchat-poke`, {
-      headers: { 'content-type': 'application/json', 'x-agentchat-signature': hmacHex(secret, body) },
-      body
-    })
-  }
-  assert.equal((await undated(newWake())).json.status, 'relayed')
-  const hour = 3600_000
-  assert.equal((await undated(newWake({ ts: new Date(Date.now() - 24 * hour).toISOString() }))).json.status, 'relayed')
-  for (const offset of [-48 * hour, 600_000]) {
-    const answer = await undated(newWake({ ts: new Date(Date.now() + offset).toISOString() }))
-    assert.equal(answer.status, 401, answer.text)
-  }
-  assert.equal((await undated(newWake({ ts: undefined }))).status, 401, 'no ts and no signed time')
-})
-
-test('header names are read in any case, hex digests in both', async () => {
-  const wake = newWake()
-  const body = JSON.stringify(wake)
-  const at = seconds()
-  const answer = await request(`${gateway.url}/wake/agentchat-poke`, {
-    headers: { 'Content-Type': 'application/json', 'AGENTCHAT-SIGNATURE': `t=${at},v1=${hmacHex(secret, `${at}.`, body).toUpperCase()}` },
-    body
-  })
-  assert.equal(answer.json.status, 'relayed', answer.text)
-})

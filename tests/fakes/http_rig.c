@@ -102,6 +102,7 @@ struct front_settings rig_settings(void)
                                    .listen_count = 1,
                                    .connections = 5000,
                                    .connections_per_address = 5000,
+                                   .body_memory = 1024 * 1024,
                                    .head_ms = 60000,
                                    .body_ms = 60000,
                                    .idle_ms = 60000};

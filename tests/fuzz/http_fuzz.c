@@ -102,7 +102,8 @@ static void open_rig(void)
         .head = on_head, .request = on_request, .fault = on_fault};
     static const struct http_watch watch = {
         .head_done = ignore, .body_done = ignore, .answered = ignore, .closed = on_closed};
-    static const struct http_limits limits = {.connections = 4, .idle_s = 60};
+    static const struct http_limits limits = {
+        .connections = 4, .body_memory = 1024 * 1024, .idle_s = 60};
 
     uv_loop_init(&rig.loop);
     turn_open(&rig.turn, &rig.loop);

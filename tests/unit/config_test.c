@@ -173,6 +173,7 @@ static void has_defaults(void **state)
     assert_int_equal(config->window_ms, 48 * 3600 * 1000);
     assert_int_equal(config->budget_ms, 8000);
     assert_int_equal(config->max_body, 65536);
+    assert_int_equal(config->front.body_memory, 64 * 1024 * 1024);
     assert_int_equal(config->log_level, LOG_INFO);
     const struct route *route = config->routes[0];
     assert_string_equal(route->handle, "@example-relay");

@@ -99,8 +99,9 @@ static void the_schema_knows_every_dialect(void **state)
     json_decref(root);
 }
 
-static void every_key_that_is_no_object_has_a_variable(void **state)
+static void every_key_but_a_few_has_a_variable(void **state)
 {
+    static const char *const without[] = {"$schema", "admin_token", "agentchat", "rooms", "routes"};
     json_t *root = schema();
     struct settings_report report;
     const char *key;
@@ -117,8 +118,9 @@ static void every_key_that_is_no_object_has_a_variable(void **state)
                 variable[i] = (char)(variable[i] - 'a' + 'A');
         json_t *config = json_object();
         json_t *set = variables_apply(config, environment, &report);
-        bool scalar = strcmp(key, "$schema") != 0 && strcmp(key, "routes") != 0 &&
-                      strcmp(key, "rooms") != 0 && strcmp(key, "agentchat") != 0;
+        bool scalar = true;
+        for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+            scalar = scalar && strcmp(key, without[i]) != 0;
         assert_int_equal(json_object_get(set, key) != NULL, scalar);
         assert_int_equal(json_object_get(config, key) != NULL, scalar);
         json_decref(set);
@@ -132,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_knows_every_dialect),
-        cmocka_unit_test(every_key_that_is_no_object_has_a_variable),
+        cmocka_unit_test(every_key_but_a_few_has_a_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ struct threads_case {
 };
 
 extern const struct threads_case history_cases[], follow_cases[], offer_cases[], race_cases[],
-    redis_cases[]; /* each ends with a case without a name */
+    redis_cases[], apart_cases[]; /* each ends with a case without a name */
 
 /* A Redis server of this test's own, as a child, which loses nothing when it is restarted. */
 extern char directory[128], server_url[64];
