@@ -200,15 +200,34 @@ static void load(struct entry *entry)
     threads_submit(entry->texts->threads, &entry->store, THREADS_READ, on_loaded);
 }
 
-/* One that could not be kept is kept tomorrow. */
+static void try_later(struct entry *entry, int64_t least_ms)
+{
+    int64_t pause_ms = least_ms > entry->pause_ms ? least_ms : entry->pause_ms;
+
+    deadline_set(&entry->deadline, (uint64_t)pause_ms);
+    entry->pause_ms *= 2;
+    if (entry->pause_ms > LAST_RETRY_MS)
+        entry->pause_ms = LAST_RETRY_MS;
+}
+
+/* What could not be kept is fetched again. */
 static void on_kept(struct op *op)
 {
     struct threads_op *store = CONTAINER_OF(op, struct threads_op, op);
     struct entry *entry = CONTAINER_OF(store, struct entry, store);
 
     buf_release(&entry->call.answer);
-    if (entry->texts->closing)
+    if (entry->texts->closing) {
         close_when_idle(entry->texts);
+    } else if (store->answer != THREADS_DONE) {
+        try_later(entry, 0);
+    } else {
+        entry->pause_ms = FIRST_RETRY_MS;
+        deadline_set(&entry->deadline, DAY_MS);
+        log_begin(LOG_DEBUG, "texts_kept");
+        log_text("runtime", entry->runtime);
+        log_end();
+    }
 }
 
 static void keep(struct entry *entry)
@@ -238,8 +257,6 @@ static void on_fetched(struct op *op)
 
     if (served && !entry->texts->closing) {
         take_over(entry, served, "agentchat");
-        entry->pause_ms = FIRST_RETRY_MS;
-        deadline_set(&entry->deadline, DAY_MS);
         keep(entry);
         return;
     }
@@ -255,12 +272,7 @@ static void on_fetched(struct op *op)
     log_text("now",
              entry->served ? "the copy before stays in force" : "wakes go without an instruction");
     log_end();
-    int64_t asked_ms = entry->call.has_retry_after ? entry->call.retry_after_ms : 0;
-    deadline_set(&entry->deadline,
-                 (uint64_t)(asked_ms > entry->pause_ms ? asked_ms : entry->pause_ms));
-    entry->pause_ms *= 2;
-    if (entry->pause_ms > LAST_RETRY_MS)
-        entry->pause_ms = LAST_RETRY_MS;
+    try_later(entry, entry->call.has_retry_after ? entry->call.retry_after_ms : 0);
 }
 
 static void fetch(struct entry *entry)
@@ -275,9 +287,7 @@ static void on_deadline(struct deadline *deadline)
 {
     struct entry *entry = CONTAINER_OF(deadline, struct entry, deadline);
 
-    if (works(entry))
-        deadline_set(deadline, FIRST_RETRY_MS);
-    else if (entry->served)
+    if (entry->served)
         fetch(entry);
     else /* the store may have been away, too */
         load(entry);

@@ -126,6 +126,7 @@ for (const store of ['sqlite', 'redis'])
     const { gateway, told } = await talker(t, texts, { config })
     await gateway.event('texts')
     assert.equal(await told(), 'Edition 1 for generic: settle each card.')
+    await gateway.event('texts_kept')
     await gateway.stop()
 
     const { port } = texts
@@ -140,6 +141,7 @@ for (const store of ['sqlite', 'redis'])
     await texts.listen(port)
     await gateway.event('texts', 2)
     assert.equal(await told(), 'Edition 2 for generic: settle each card.')
+    await gateway.event('texts_kept')
     await gateway.stop()
     await texts.close()
     await gateway.restart()
@@ -179,7 +181,7 @@ test('an answer that is no good leaves the copy in force, and is asked for again
   const one = async (t, spoil) => {
     const texts = await startTexts(t)
     const { gateway, told } = await talker(t, texts)
-    await gateway.event('texts')
+    await gateway.event('texts_kept')
     await gateway.stop()
     const whole = texts.served
     texts.edition = 2
