@@ -31,7 +31,7 @@ enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 static const char *const restart_keys[] = {
     "listen",      "tls",          "admin",        "journal",         "store",
     "window",      "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "body_memory", "head_timeout", "body_timeout", "idle_timeout"};
+    "body_memory", "head_timeout", "body_timeout", "idle_timeout",    "agentchat"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -242,6 +242,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     settings_has(&settings, "$schema"); /* for editors */
     read_front(&settings, &config->front);
     read_process(&settings, config);
+    texts_settings_read(&settings, &config->texts);
     admin_settings_read(&settings, &config->admin_api);
     config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
@@ -295,6 +296,7 @@ void config_free(struct config *config)
         route_drop(config->routes[i]);
     free(config->routes);
     rooms_settings_free(config->rooms);
+    texts_settings_release(&config->texts);
     admin_settings_release(&config->admin_api);
     certificate_drop(config->front.certificate);
     digest_wipe(config->store, strlen(config->store));

@@ -15,6 +15,7 @@
 #include "gateway/net/front.h"
 #include "gateway/route.h"
 #include "relay/room/rooms_settings.h"
+#include "relay/texts.h"
 
 struct config {
     json_t *root; /* owned, with the variables laid over it; the slices below point into it */
@@ -31,6 +32,7 @@ struct config {
     size_t max_body;
     unsigned max_in_flight;
     enum log_level log_level;
+    struct texts_settings texts;
     struct admin_settings admin_api;
     struct rooms_settings *rooms; /* NULL: none */
     struct route **routes;        /* sorted by name */

@@ -17,6 +17,7 @@
 #include "gateway/net/reach.h"
 #include "gateway/net/url.h"
 #include "relay/preset.h"
+#include "relay/texts.h"
 
 enum { VARIANTS = 8, ID_HASH_BYTES = 4 };
 
@@ -146,6 +147,7 @@ static void read_speech(struct settings *settings, const struct route_facts *rou
         settings_has(settings, "variant");
         settings_has(settings, "scheme");
         settings_has(settings, "fields");
+        settings_has(settings, "texts");
         return;
     }
     speech->variant = read_variant(settings, dialect);
@@ -153,6 +155,11 @@ static void read_speech(struct settings *settings, const struct route_facts *rou
         check_variant(settings, dialect, slice_from(trigger->url), speech->variant);
     speech->scheme = (unsigned)settings_choice(settings, "scheme", dialect->schemes, 0);
     speech->fields = read_fields(settings, dialect);
+    trigger->texts_runtime = settings_choice(settings, "texts", texts_runtimes, TEXTS_GENERIC);
+    if (settings_has(settings, "texts") && !dialect->carries_text)
+        settings_mistake(settings, "texts",
+                         "means nothing here: the dialect %s carries no text; leave it out",
+                         dialect->name);
 }
 
 /* Says a made-up wake with `fields`. */

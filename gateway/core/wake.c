@@ -17,11 +17,11 @@
 /* A delivery_id may come from a header too, and once more from a text's trailer. */
 enum { BYTES_BESIDE_BODY = 4 * LIMIT_DELIVERY_ID_BYTES + TRACE_PARENT_BYTES + TRACE_STATE_BYTES };
 
-static void reserve(struct wake *wake, struct slice body, size_t conversations)
+void wake_reserve_for(struct wake *wake, size_t conversations, size_t bytes)
 {
     assert(!wake->memory);
     size_t front = conversations * sizeof(struct conversation);
-    wake->size = front + 2 * body.len + BYTES_BESIDE_BODY;
+    wake->size = front + bytes + BYTES_BESIDE_BODY;
     wake->memory = mem_new(wake->size);
     wake->conversations = (struct conversation *)(void *)wake->memory;
     wake->used = front;
@@ -29,7 +29,7 @@ static void reserve(struct wake *wake, struct slice body, size_t conversations)
 
 void wake_reserve(struct wake *wake, struct slice body)
 {
-    reserve(wake, body, 0);
+    wake_reserve_for(wake, 0, 2 * body.len);
 }
 
 struct slice wake_keep(struct wake *wake, struct slice bytes)
@@ -146,7 +146,7 @@ bool wake_read_payload(struct wake *wake, json_t *payload, struct slice body, st
     size_t count = json_array_size(list); /* 0 for anything else */
 
     count = count < LIMIT_CONVERSATIONS ? count : LIMIT_CONVERSATIONS;
-    reserve(wake, body, count);
+    wake_reserve_for(wake, count, 2 * body.len);
     if (!check_type(json_object_get(payload, "type"), err) ||
         !read_integer(payload, "version", &wake->version, err) ||
         !read_string(wake, payload, "reason", &wake->reason, err) ||
