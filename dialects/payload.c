@@ -2,6 +2,7 @@
 #include "dialects/payload.h"
 
 #include "dialects/outgoing.h"
+#include "dialects/payload_scan.h"
 #include "dialects/text.h"
 #include "gateway/core/clock.h"
 
@@ -54,6 +55,8 @@ json_t *payload_parse(struct slice body, struct err *err)
 
 bool payload_decode(const struct request *request, struct wake *wake, struct err *err)
 {
+    if (payload_scan(request->body, wake))
+        return true;
     json_t *root = payload_parse(request->body, err);
     if (!root)
         return false;

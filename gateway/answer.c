@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gateway/answer.h"
 
-#include <jansson.h>
-#include <stdlib.h>
+#include <assert.h>
 
+#include "gateway/core/quote.h"
 #include "gateway/core/retry_after.h"
 
 struct row {
@@ -101,55 +101,86 @@ enum answer_code answer_for_outcome(enum outcome_code outcome)
     return codes[outcome];
 }
 
-static void send_row(struct exchange *exchange, const struct row *row, const char *allow,
-                     int64_t retry_after_ms, json_t *body)
+/* The body of one answer. None is longer: messages and codes are ours, ids and runs bounded, and
+ * what is said of a mistake fits a struct err. */
+enum { BODY_BYTES = 4096 };
+
+static void put(struct buf *body, const char *key, struct slice text)
 {
-    char *text = json_dumps(body, JSON_COMPACT);
+    buf_append(body, body->len > 0 ? SLICE(",\"") : SLICE("{\""));
+    buf_append(body, slice_from(key));
+    buf_append(body, SLICE("\":\""));
+    quote_append(body, text);
+    buf_append_char(body, '"');
+}
+
+static void put_row(struct buf *body, const struct row *row)
+{
+    put(body, "code", slice_from(row->code));
+    put(body, "message", slice_from(row->message));
+}
+
+/* Sends the body, which lacks its end, and releases it. */
+static void send_row(struct exchange *exchange, const struct row *row, const char *allow,
+                     int64_t retry_after_ms, struct buf *body)
+{
+    buf_append_char(body, '}');
+    assert(!body->overflow);
     struct http_answer answer = {
         .status = row->status,
         .content_type = "application/json",
         .allow = allow,
         .close = row->close,
-        .body = slice_from(text),
+        .body = buf_slice(body),
     };
 
     if (row->retry_after_ms > 0)
         answer.retry_after_s =
             retry_after_seconds(retry_after_ms > 0 ? retry_after_ms : row->retry_after_ms);
     exchange_answer(exchange, &answer);
-    free(text);
-    json_decref(body);
+    buf_release(body);
 }
 
 void answer_error(struct exchange *exchange, enum answer_code code, const char *why)
 {
     const struct row *row = &rows[code];
-    json_t *message = why ? json_sprintf("%s: %s.", row->message, why) : json_string(row->message);
+    struct buf body = BUF_INIT(BODY_BYTES), message = BUF_INIT(BODY_BYTES);
 
-    send_row(exchange, row, NULL, 0,
-             json_pack("{s:s, s:o}", "code", row->code, "message", message));
+    if (why) {
+        buf_appendf(&message, "%s: %s.", row->message, why);
+        put(&body, "code", slice_from(row->code));
+        put(&body, "message", buf_slice(&message));
+        buf_release(&message);
+    } else {
+        put_row(&body, row);
+    }
+    send_row(exchange, row, NULL, 0, &body);
 }
 
 void answer_method(struct exchange *exchange, const char *allow)
 {
     const struct row *row = &rows[ANSWER_METHOD_NOT_ALLOWED];
+    struct buf body = BUF_INIT(BODY_BYTES);
 
-    send_row(exchange, row, allow, 0,
-             json_pack("{s:s, s:s}", "code", row->code, "message", row->message));
+    put_row(&body, row);
+    send_row(exchange, row, allow, 0, &body);
 }
 
 static void answer_success(struct exchange *exchange, enum answer_code code,
                            struct slice delivery_id, const char *run, int64_t generation)
 {
     const struct row *row = &rows[code];
-    json_t *body = json_pack("{s:s, s:s%}", "status", row->code, "delivery_id", delivery_id.data,
-                             delivery_id.len);
+    struct buf body = BUF_INIT(BODY_BYTES);
 
+    put(&body, "status", slice_from(row->code));
+    put(&body, "delivery_id", delivery_id);
     if (run[0])
-        json_object_set_new(body, "run", json_string(run));
-    if (generation > 0)
-        json_object_set_new(body, "generation", json_integer(generation));
-    send_row(exchange, row, NULL, 0, body);
+        put(&body, "run", slice_from(run));
+    if (generation > 0) {
+        buf_append(&body, SLICE(",\"generation\":"));
+        buf_append_number(&body, (uint64_t)generation, 1);
+    }
+    send_row(exchange, row, NULL, 0, &body);
 }
 
 void answer_tested(struct exchange *exchange, struct slice delivery_id)
@@ -167,9 +198,10 @@ void answer_outcome(struct exchange *exchange, struct slice delivery_id,
         answer_success(exchange, code, delivery_id, outcome->run, outcome->generation);
         return;
     }
-    send_row(exchange, row, NULL, outcome->retry_after_ms,
-             json_pack("{s:s, s:s, s:s%}", "code", row->code, "message", row->message,
-                       "delivery_id", delivery_id.data, delivery_id.len));
+    struct buf body = BUF_INIT(BODY_BYTES);
+    put_row(&body, row);
+    put(&body, "delivery_id", delivery_id);
+    send_row(exchange, row, NULL, outcome->retry_after_ms, &body);
 }
 
 enum answer_code answer_for_fault(enum http_fault fault)

@@ -10,7 +10,8 @@ static void count(const struct finding *finding, uint64_t took_us)
     const char *code = answer_code_name(finding->code);
 
     if (finding->route)
-        ++*metrics_value(METRIC_WAKES, finding->route->name, code, NULL);
+        ++*metrics_kept(&finding->route->counts->wakes[finding->code], METRIC_WAKES,
+                        finding->route->name, code, NULL);
     else
         ++*metrics_value(METRIC_REQUESTS_REFUSED, code, NULL, NULL);
     histogram_observe(metrics_histogram(METRIC_INTAKE_SECONDS, NULL, NULL), took_us);

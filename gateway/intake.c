@@ -53,11 +53,13 @@ static bool prove(const struct route *route, const struct exchange *exchange, in
     enum proof proof =
         route->dialect->verify(&exchange->request, &route->keyring, now_ms, proven, err);
 
-    ++*metrics_value(METRIC_PROOFS, route->name, proof_name(proof), NULL);
+    ++*metrics_kept(&route->counts->proofs[proof], METRIC_PROOFS, route->name, proof_name(proof),
+                    NULL);
     if (proof != PROOF_OK)
         return err_wrap(err, "%s", proof_name(proof));
     snprintf(place, sizeof(place), "%u", proven->secret);
-    ++*metrics_value(METRIC_SECRETS, route->name, place, NULL);
+    ++*metrics_kept(&route->counts->secrets[proven->secret], METRIC_SECRETS, route->name, place,
+                    NULL);
     return true;
 }
 

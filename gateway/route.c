@@ -154,6 +154,7 @@ struct route *route_open(struct settings *settings, const struct route_place *pl
     struct route *route = mem_new(sizeof(*route));
 
     route->references = 1;
+    route->counts = mem_new(sizeof(*route->counts));
     route->name = mem_text(place->name);
     route->dialect = dialect_read(settings);
     route->handle = mem_text(read_handle(settings, route->dialect));
@@ -192,6 +193,7 @@ void route_drop(struct route *route)
     free(route->keyring.secrets);
     destinations_release(&route->destinations);
     free(route->handle);
+    free(route->counts);
     free(route->name);
     free(route);
 }

@@ -7,9 +7,16 @@
 #define WAKEGATE_GATEWAY_ROUTE_H
 
 #include "dialects/dialect.h"
+#include "gateway/answer.h"
 #include "relay/destination.h"
 
 enum on_test { ON_TEST_RELAY, ON_TEST_ANSWER };
+
+struct route_counts { /* series of the metrics, each once it was used */
+    uint64_t *proofs[PROOF_WRONG + 1];
+    uint64_t *secrets[LIMIT_SECRETS];
+    uint64_t *wakes[ANSWER_COUNT];
+};
 
 struct route {
     unsigned references;
@@ -20,6 +27,7 @@ struct route {
     enum on_test on_test;
     bool rewake; /* AgentChat is to wake again for what is unanswered; for `subscription` */
     struct destinations destinations;
+    struct route_counts *counts;
 };
 
 struct route_place { /* what a route is told of the rest of the config */

@@ -31,6 +31,8 @@ static void hide(char *text, struct slice what, size_t least, struct slice key)
         return;
     if (what.len < least)
         least = what.len;
+    if (rest.len < least)
+        return;
     while (rest.len > 0) {
         size_t found = common(rest, what);
         if (found >= least && common(rest, key) < found) {

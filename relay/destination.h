@@ -17,6 +17,7 @@ struct leaf { /* one target of the chain */
     struct target *target;
     char *gate;                /* the gate's key in the store, "" where the target needs none */
     struct histogram *seconds; /* of its deliveries */
+    uint64_t *accepted;        /* how many it took, once it took one */
 };
 
 struct destination {

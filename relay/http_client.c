@@ -6,7 +6,7 @@
  *
  * One call is one `work`: an easy handle with the options that never change, used again for later
  * calls. Options whose failure would send a wake to the wrong place cannot fail: libcurl's memory
- * comes from mem_new, which ends the process when there is none.
+ * comes from mem_room, which ends the process when there is none.
  *
  * Whether something was sent is read off CURLINFO_REQUEST_SIZE. It does not count a TLS record that
  * went out in part, and no server can read one.
@@ -200,7 +200,7 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
         err_set(err, "given up before there was an answer");
     else if (http_head_explain(&work->head, err))
         return;
-    else if (code == CURLE_OUT_OF_MEMORY) /* of which mem_new knows nothing: a limit of libcurl's */
+    else if (code == CURLE_OUT_OF_MEMORY) /* a limit of libcurl's, not of mem_room's */
         err_set(err, "the answer has a line that is too long");
     else if (code == CURLE_OK)
         err_set(err, "the connection ended inside the answer's head");
@@ -318,7 +318,7 @@ struct http_client *http_client_open(struct turn *turn, bool private_too, const 
     struct http_client *client = mem_new(sizeof(*client));
 
     unsetenv("SSLKEYLOGFILE"); /* libcurl would write the keys of its connections there */
-    curl_global_init_mem(CURL_GLOBAL_DEFAULT, mem_new, free, mem_grow, copied, zeroed);
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, mem_room, free, mem_grow, copied, zeroed);
     client->turn = turn;
     client->private_too = private_too;
     client->ca_file = ca_file ? mem_text(slice_from(ca_file)) : NULL;

@@ -37,14 +37,15 @@ void relay_audit_lost_claim(const struct relay *relay)
 
 void relay_audit_delivery(const struct relay *relay)
 {
-    const struct leaf *leaf = &relay->to->leaves[relay->leaf];
+    struct leaf *leaf = &relay->to->leaves[relay->leaf];
     const struct outcome *outcome = &relay->outcome;
     uint64_t took_us = clock_steady_us() - relay->sent_us;
+    uint64_t *other = NULL;
 
     count_repeat(relay);
     histogram_observe(leaf->seconds, took_us);
-    ++*metrics_value(METRIC_RELAYS, relay->to->route, leaf->target->id,
-                     outcome_name(outcome->code));
+    ++*metrics_kept(outcome->code == OUTCOME_ACCEPTED ? &leaf->accepted : &other, METRIC_RELAYS,
+                    relay->to->route, leaf->target->id, outcome_name(outcome->code));
     log_begin(outcome->code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivery");
     log_text("route", relay->to->route);
     log_text("target", leaf->target->id);

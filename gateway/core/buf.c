@@ -24,6 +24,11 @@ void *mem_new(size_t size)
     return or_die(calloc(1, size));
 }
 
+void *mem_room(size_t size)
+{
+    return or_die(malloc(size ? size : 1));
+}
+
 void *mem_grow(void *old, size_t size)
 {
     return or_die(realloc(old, size));
@@ -86,6 +91,17 @@ bool buf_append(struct buf *buf, struct slice bytes)
 bool buf_append_char(struct buf *buf, char c)
 {
     return buf_append(buf, (struct slice){.data = &c, .len = 1});
+}
+
+bool buf_append_number(struct buf *buf, uint64_t number, size_t least_digits)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    assert(least_digits <= sizeof(digits));
+    for (; number > 0 || sizeof(digits) - at < least_digits; number /= 10)
+        digits[--at] = (char)('0' + number % 10);
+    return buf_append(buf, (struct slice){.data = digits + at, .len = sizeof(digits) - at});
 }
 
 bool buf_appendf(struct buf *buf, const char *format, ...)

@@ -29,6 +29,7 @@ void buf_clear(struct buf *buf);   /* empty, memory kept */
 
 bool buf_append(struct buf *buf, struct slice bytes); /* false: would pass max */
 bool buf_append_char(struct buf *buf, char c);
+bool buf_append_number(struct buf *buf, uint64_t number, size_t least_digits); /* of at most 20 */
 bool buf_appendf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room for at least `len` more bytes at data + len, to be written there and then counted in len;
@@ -42,7 +43,8 @@ struct slice buf_slice(const struct buf *buf);
 const char *buf_text(const struct buf *buf); /* NUL-terminated, "" when empty */
 
 /* malloc, calloc and strdup that end the process instead of returning NULL. */
-void *mem_new(size_t size); /* zeroed */
+void *mem_new(size_t size);  /* zeroed */
+void *mem_room(size_t size); /* not zeroed */
 void *mem_grow(void *old, size_t size);
 char *mem_text(struct slice text); /* NUL-terminated copy */
 

@@ -62,6 +62,13 @@ static uint64_t count_lines(struct slice text)
 
 /* Building a line */
 
+static void put_key(struct buf *line, const char *key)
+{
+    buf_append(line, SLICE(",\""));
+    buf_append(line, slice_from(key));
+    buf_append(line, SLICE("\":"));
+}
+
 static void put_string(struct buf *out, struct slice text)
 {
     buf_append_char(out, '"');
@@ -84,8 +91,13 @@ static void begin_line(struct buf *line, enum log_level level, const char *event
 
     clock_format_iso(clock_wall_ms(), now);
     buf_clear(line);
-    buf_appendf(line, "{\"ts\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", now, log_levels[level],
-                event);
+    buf_append(line, SLICE("{\"ts\":\""));
+    buf_append(line, slice_from(now));
+    buf_append(line, SLICE("\",\"level\":\""));
+    buf_append(line, slice_from(log_levels[level]));
+    buf_append(line, SLICE("\",\"event\":\""));
+    buf_append(line, slice_from(event));
+    buf_append_char(line, '"');
 }
 
 void log_begin(enum log_level level, const char *event)
@@ -105,7 +117,7 @@ void log_str(const char *key, struct slice value)
     assert(log_state.open);
     if (log_state.skipped || value.len == 0)
         return;
-    buf_appendf(line, ",\"%s\":", key);
+    put_key(line, key);
     put_string(line, value);
     keep_whole(line, before);
 }
@@ -123,7 +135,10 @@ void log_num(const char *key, int64_t value)
     assert(log_state.open);
     if (log_state.skipped)
         return;
-    buf_appendf(line, ",\"%s\":%lld", key, (long long)value);
+    put_key(line, key);
+    if (value < 0)
+        buf_append_char(line, '-');
+    buf_append_number(line, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
     keep_whole(line, before);
 }
 
@@ -201,7 +216,8 @@ static void report_dropped(void)
     if (log_state.dropped == 0)
         return;
     begin_line(&line, LOG_WARN, "log_dropped");
-    buf_appendf(&line, ",\"lines\":%llu", (unsigned long long)log_state.dropped);
+    put_key(&line, "lines");
+    buf_append_number(&line, log_state.dropped, 1);
     if (add_line(&line))
         log_state.dropped = 0;
     buf_release(&line);

@@ -189,6 +189,14 @@ uint64_t *metrics_value(enum metric family, const char *a, const char *b, const 
     return &series_of(family, (const char *const[LABELS]){a, b, c})->value;
 }
 
+uint64_t *metrics_kept(uint64_t **kept, enum metric family, const char *a, const char *b,
+                       const char *c)
+{
+    if (!*kept)
+        *kept = metrics_value(family, a, b, c);
+    return *kept;
+}
+
 struct histogram *metrics_histogram(enum metric family, const char *a, const char *b)
 {
     assert(families[family].kind == HISTOGRAM);
@@ -218,17 +226,6 @@ enum { LABEL_TEXT_BYTES = 64 * 1024 };
 static void put_text(struct buf *out, const char *text)
 {
     buf_append(out, slice_from(text));
-}
-
-/* At least `least` digits. */
-static void put_number(struct buf *out, uint64_t number, size_t least)
-{
-    char digits[20];
-    size_t at = sizeof(digits);
-
-    for (; number > 0 || sizeof(digits) - at < least; number /= 10)
-        digits[--at] = (char)('0' + number % 10);
-    buf_append(out, (struct slice){.data = digits + at, .len = sizeof(digits) - at});
 }
 
 static void put_escaped(struct buf *out, const char *value)
@@ -275,7 +272,7 @@ static void put_name(struct page *page, const char *suffix, const char *le)
 static void put_sample(struct page *page, const char *suffix, const char *le, uint64_t value)
 {
     put_name(page, suffix, le);
-    put_number(page->out, value, 1);
+    buf_append_number(page->out, value, 1);
     buf_append_char(page->out, '\n');
 }
 
@@ -290,9 +287,9 @@ static void put_histogram(struct page *page, const struct histogram *histogram)
     count += histogram->count[BUCKETS];
     put_sample(page, "_bucket", "+Inf", count);
     put_name(page, "_sum", NULL);
-    put_number(page->out, histogram->sum_us / 1000000, 1);
+    buf_append_number(page->out, histogram->sum_us / 1000000, 1);
     buf_append_char(page->out, '.');
-    put_number(page->out, histogram->sum_us % 1000000, 6);
+    buf_append_number(page->out, histogram->sum_us % 1000000, 6);
     buf_append_char(page->out, '\n');
     put_sample(page, "_count", NULL, count);
 }

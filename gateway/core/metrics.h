@@ -48,6 +48,11 @@ enum metric {
  * order; NULL for those it does not have. */
 uint64_t *metrics_value(enum metric family, const char *a, const char *b, const char *c);
 
+/* The same, for a series that is used often: it is looked for once, and stands in `*kept` from then
+ * on, which begins as NULL. */
+uint64_t *metrics_kept(uint64_t **kept, enum metric family, const char *a, const char *b,
+                       const char *c);
+
 /* One observation for a histogram. */
 struct histogram;
 struct histogram *metrics_histogram(enum metric family, const char *a, const char *b);

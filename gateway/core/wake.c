@@ -27,9 +27,9 @@ void wake_reserve_for(struct wake *wake, size_t conversations, size_t bytes)
     wake->used = front;
 }
 
-void wake_reserve(struct wake *wake, struct slice body)
+void wake_reserve(struct wake *wake, struct slice body, size_t conversations)
 {
-    wake_reserve_for(wake, 0, 2 * body.len);
+    wake_reserve_for(wake, conversations, 2 * body.len);
 }
 
 struct slice wake_keep(struct wake *wake, struct slice bytes)
@@ -146,7 +146,7 @@ bool wake_read_payload(struct wake *wake, json_t *payload, struct slice body, st
     size_t count = json_array_size(list); /* 0 for anything else */
 
     count = count < LIMIT_CONVERSATIONS ? count : LIMIT_CONVERSATIONS;
-    wake_reserve_for(wake, count, 2 * body.len);
+    wake_reserve(wake, body, count);
     if (!check_type(json_object_get(payload, "type"), err) ||
         !read_integer(payload, "version", &wake->version, err) ||
         !read_string(wake, payload, "reason", &wake->reason, err) ||

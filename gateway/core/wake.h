@@ -50,9 +50,9 @@ struct wake {
  * version; conversations without an id or beyond LIMIT_CONVERSATIONS, which are left out. */
 bool wake_read_payload(struct wake *wake, json_t *payload, struct slice body, struct err *err);
 
-/* Gives an empty wake room for the body itself, for every string decoded from it once, and for a
- * few ids beside it. */
-void wake_reserve(struct wake *wake, struct slice body);
+/* Gives an empty wake room for so many conversations, for the body itself, for every string decoded
+ * from it once, and for a few ids beside it. */
+void wake_reserve(struct wake *wake, struct slice body, size_t conversations);
 
 /* The same for a wake that is put together: `bytes` of strings beside the ids and the trace, and an
  * array for its conversations. */

@@ -23,11 +23,21 @@ export const machine = () => `${os.cpus().length} x ${os.cpus()[0].model.trim()}
 /** The version of a package of this directory. */
 export const version = name => JSON.parse(fs.readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url))).version
 
+const sum = numbers => numbers.reduce((all, number) => all + number, 0)
+const threads = pid => fs.readdirSync(`/proc/${pid}/task`).map(task => `/proc/${pid}/task/${task}`)
+const words = file => fs.readFileSync(file, 'utf8').split(' ').filter(Boolean)
+
+/** A process and those that it started. */
+const family = pid => [pid, ...threads(pid).flatMap(thread => words(`${thread}/children`).flatMap(child => family(Number(child))))]
+const tasks = pid => family(pid).flatMap(threads)
+
+process.setMaxListeners(100) // one for each process that is to be ended
+
 /** A process that tells lines and is ended by closing its input, or with a signal. */
 export class Process {
-  constructor(words, env = {}) {
+  constructor(words, env = {}, stderr = 'inherit') {
     this.name = words.map(word => path.basename(word)).join(' ')
-    this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })
+    this.child = spawn(words[0], words.slice(1), { stdio: ['pipe', 'pipe', stderr], env: { ...process.env, ...env } })
     const kill = () => this.child.exitCode ?? this.child.kill()
     process.on('exit', kill)
     this.over = once(this.child, 'exit').finally(() => process.off('exit', kill))
@@ -45,17 +55,16 @@ export class Process {
     this.child.stdin.write(line + '\n')
   }
 
-  /** The bytes of its memory that are in RAM. */
+  /** The bytes of its memory that are in RAM; memory that processes share counts once. */
   resident() {
-    const [, kilobytes] = /^Rss: +(\d+) kB/m.exec(fs.readFileSync(`/proc/${this.child.pid}/smaps_rollup`, 'utf8'))
-    return kilobytes * 1024
+    const pids = family(this.child.pid)
+    const field = pids.length > 1 ? 'Pss' : 'Rss'
+    return sum(pids.map(pid => Number(new RegExp(`^${field}: +(\\d+) kB`, 'm').exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]))) * 1024
   }
 
   /** The time that its threads have had a processor, in ms. */
   busy() {
-    const tasks = `/proc/${this.child.pid}/task`
-    const each = fs.readdirSync(tasks).map(task => Number(fs.readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]))
-    return each.reduce((sum, ns) => sum + ns, 0) / 1e6
+    return sum(tasks(this.child.pid).map(task => Number(fs.readFileSync(`${task}/schedstat`, 'utf8').split(' ')[0]))) / 1e6
   }
 
   async end(signal) {
@@ -67,12 +76,12 @@ export class Process {
 }
 
 /** A server that prints where it listens: { process, url }. */
-export async function startServer(words) {
-  const process = new Process(words)
+export async function startServer(words, env) {
+  const process = new Process(words, env)
   return { process, url: await process.line() }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address()
@@ -88,6 +97,11 @@ const stored = (thread, variable) => ({
   secrets: [{ env: variable }],
   target: { room: { thread, accept: 'stored' } }
 })
+
+export function ready(url) {
+  const isReady = () => request(`${url}/readyz`, { method: 'GET' }).then(answer => answer.status === 200, () => false)
+  return until(isReady, 'the gateway is ready')
+}
 
 /** The program itself, with room for so many clients: { process, url }. A wake to the route `told`
  * goes to the thread that they join, one to `aside` to a thread that they do not. */
@@ -106,8 +120,7 @@ export async function startGateway(program, directory, clients) {
   }
   fs.writeFileSync(file, JSON.stringify(config))
   const process = new Process([program, 'serve', '--config', file], { BENCH_TOLD: secrets.told, BENCH_ASIDE: secrets.aside })
-  const isReady = () => request(`${url}/readyz`, { method: 'GET' }).then(answer => answer.status === 200, () => false)
-  await until(isReady, 'the gateway is ready')
+  await ready(url)
   return { process, url }
 }
 
@@ -119,17 +132,20 @@ export async function sendWake(url) {
   if (answer.status !== 200) throw new Error(`the wake was answered ${answer.status} ${answer.text}`)
 }
 
-/** A file for the program `wakes`: wakes to the other thread, each with an id of its own. */
-export function writeWakes(file, count) {
-  const texts = Array.from({ length: count }, () => {
-    const { headers, body } = signed('aside')
+/** A file for the program `wakes`: what `make` gives for each number: { path, headers, body }. */
+export function writeRequests(file, count, make) {
+  const texts = Array.from({ length: count }, (_, i) => {
+    const { path: where, headers, body } = make(i)
     const fields = { host: 'localhost', ...headers, 'content-length': Buffer.byteLength(body) }
     const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-    const text = `POST /wake/aside HTTP/1.1\r\n${head.join('')}\r\n${body}`
+    const text = `POST ${where} HTTP/1.1\r\n${head.join('')}\r\n${body}`
     return `${Buffer.byteLength(text)}\n${text}`
   })
   fs.writeFileSync(file, texts.join(''))
 }
+
+/** Wakes to the other thread, each with an id of its own. */
+export const writeWakes = (file, count) => writeRequests(file, count, () => ({ path: '/wake/aside', ...signed('aside') }))
 
 /** Idle clients of a server. */
 export class Crowd {

@@ -2,11 +2,13 @@
 /*
  * Any body, decoded in every dialect, and payload_parse, which stands before all of them: what it
  * takes is one object in UTF-8, as deep as it may be, and says the same when it is written again.
+ * What payload_scan takes, it reads as the tree does.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "dialects/payload.h"
 #include "gateway/cli/wake_json.h"
+#include "tests/payload_twins.h"
 
 static size_t depth_of(const json_t *json)
 {
@@ -70,8 +72,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct request request = {.body = fuzz_slice(data, size)};
     struct err why = {.text = ""};
+    bool taken;
+    const char *difference = payload_twins_differ(request.body, &taken);
     json_t *root = payload_parse(request.body, &why);
 
+    assert(!difference);
     if (root)
         check_object(request.body, root);
     else

@@ -154,7 +154,7 @@ static void a_text_comes_back(void **state)
     struct wake *sent = &bench->wake.wake, wake = {0};
     struct err err;
 
-    wake_reserve(sent, slice_from(text));
+    wake_reserve(sent, slice_from(text), 0);
     sent->text = wake_keep(sent, slice_from(text));
     sent->delivery_id = wake_keep(sent, SLICE("id-2"));
     sent->attempt = 4;
@@ -207,7 +207,7 @@ static void a_long_wake_is_not_kept(void **state)
 
     memset(text, '"', sizeof(text)); /* the most that a text can grow */
     struct slice all = {text, sizeof(text)};
-    wake_reserve(sent, all);
+    wake_reserve(sent, all, 0);
     sent->delivery_id = wake_keep(sent, SLICE("id-3"));
     sent->text = wake_keep(sent, all);
     json_t *line = read_line(line_of(bench));

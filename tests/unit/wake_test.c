@@ -194,7 +194,7 @@ static void test_room(void **state)
     assert_true(slice_eq(wake.delivery_id, long_id));
     wake_release(&wake);
 
-    wake_reserve(&wake, SLICE("")); /* a text dialect, an empty body */
+    wake_reserve(&wake, SLICE(""), 0); /* a text dialect, an empty body */
     wake.delivery_id = wake_keep(&wake, long_id);
     assert_true(wake.delivery_id.data != id);
     assert_int_equal(wake_keep(&wake, SLICE("")).len, 0);

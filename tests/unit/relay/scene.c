@@ -149,7 +149,7 @@ void begin_with(struct waiter *waiter, const char *id, uint64_t budget_ms)
 {
     struct wake wake = {0};
 
-    wake_reserve(&wake, slice_from(id));
+    wake_reserve(&wake, slice_from(id), 0);
     wake.delivery_id = wake_keep(&wake, slice_from(id));
     struct shared_wake *shared = shared_wake_new(&wake);
     *waiter = (struct waiter){.told = told};
@@ -161,7 +161,7 @@ void begin_again(struct waiter *waiter, const char *id, bool force)
 {
     struct wake wake = {0};
 
-    wake_reserve(&wake, slice_from(id));
+    wake_reserve(&wake, slice_from(id), 0);
     wake.delivery_id = wake_keep(&wake, slice_from(id));
     struct shared_wake *shared = shared_wake_new(&wake);
     *waiter = (struct waiter){.told = told};
