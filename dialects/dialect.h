@@ -5,9 +5,7 @@
  * Pure: a dialect reads no clock, does no I/O and logs nothing. It borrows the request and the
  * secrets and frees neither. `now_ms` is the wall clock.
  *
- * To add one: a file with one const struct dialect, its line in dialects.c, its vectors in
- * tests/vectors/ (<name>.json and <name>.edge.json, and lines in judge.json), its line in
- * deploy/wakegate.schema.json.
+ * How to add one stands in dialects/README.md.
  */
 #ifndef WAKEGATE_DIALECTS_DIALECT_H
 #define WAKEGATE_DIALECTS_DIALECT_H

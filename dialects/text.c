@@ -51,6 +51,16 @@ struct slice text_first_paragraph(struct slice text)
     return without_end(end ? slice_first(text, (size_t)(end - text.data)) : text);
 }
 
+struct slice text_without_trailer(struct slice text)
+{
+    struct trailer trailer;
+
+    text = without_end(text);
+    if (text_trailer(text, &trailer))
+        text = slice_first(text, (size_t)(last_line(text).data - text.data));
+    return without_end(text);
+}
+
 /* false: a member that should be the text is something else. */
 static bool read_text(struct wake *wake, json_t *root, const struct text_shape *shape,
                       struct err *err)

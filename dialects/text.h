@@ -35,6 +35,9 @@ bool text_trailer(struct slice text, struct trailer *trailer);
 
 struct slice text_first_paragraph(struct slice text);
 
+/* Without that line and the blank ones before it. */
+struct slice text_without_trailer(struct slice text);
+
 /* The decode slot of a text dialect. Payload fields may stand beside the text, and may stand
  * without it when their `type` is there. The delivery_id comes from the payload, else from a
  * header, else from the member, else from the trailer. */

@@ -14,6 +14,7 @@
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/tls.h"
+#include "gateway/public_url.h"
 #include "gateway/shared_secrets.h"
 #include "gateway/store/store_address.h"
 #include "gateway/tls_settings.h"
@@ -30,7 +31,7 @@ enum { LEAST_BODY_MEMORY = 1024 * 1024, MOST_BODY_MEMORY = 1024 * 1024 * 1024 };
 static const char *const restart_keys[] = {
     "listen",      "tls",          "admin",        "journal",         "store",
     "window",      "ca_file",      "proxies",      "max_connections", "connections_per_address",
-    "body_memory", "head_timeout", "body_timeout", "idle_timeout"};
+    "body_memory", "head_timeout", "body_timeout", "idle_timeout",    "agentchat"};
 
 /* A string, or an array of them; each is checked. */
 struct list {
@@ -126,6 +127,17 @@ static struct slice read_admin(struct settings *settings)
     return admin;
 }
 
+static struct slice read_public_url(struct settings *settings)
+{
+    struct slice url = settings_string(settings, "public_url", "");
+    struct err err;
+
+    if (url.len > 0 && !public_url_check_base(url, &err))
+        settings_mistake(settings, "public_url", "\"%.*s\": %s", SLICE_ARG(slice_first(url, 80)),
+                         err.text);
+    return url;
+}
+
 static bool clash(struct slice one, struct slice other)
 {
     union address a, b;
@@ -186,6 +198,7 @@ static void read_process(struct settings *settings, struct config *config)
 {
     config->admin = read_admin(settings);
     check_listeners(settings, config);
+    config->public_url = read_public_url(settings);
     config->store = read_store(settings);
     config->ca_file = read_ca_file(settings);
     /* A cycle lives 24 hours, and its last step may come 3 hours later. */
@@ -229,6 +242,7 @@ struct config *config_read(struct settings_report *report, char *const *environm
     settings_has(&settings, "$schema"); /* for editors */
     read_front(&settings, &config->front);
     read_process(&settings, config);
+    texts_settings_read(&settings, &config->texts);
     admin_settings_read(&settings, &config->admin_api);
     config->rooms = rooms_settings_read(&settings, config->window_ms);
     if (json_object_size(settings_object(&settings, "routes")) == 0)
@@ -282,6 +296,7 @@ void config_free(struct config *config)
         route_drop(config->routes[i]);
     free(config->routes);
     rooms_settings_free(config->rooms);
+    texts_settings_release(&config->texts);
     admin_settings_release(&config->admin_api);
     certificate_drop(config->front.certificate);
     digest_wipe(config->store, strlen(config->store));

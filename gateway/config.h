@@ -15,21 +15,24 @@
 #include "gateway/net/front.h"
 #include "gateway/route.h"
 #include "relay/room/rooms_settings.h"
+#include "relay/texts.h"
 
 struct config {
     json_t *root; /* owned, with the variables laid over it; the slices below point into it */
     struct front_settings front;
-    struct slice admin;  /* a listen address of its own for operators; empty: the main one */
-    char *store;         /* its URL, which may hold a password; never NULL */
-    const char *ca_file; /* for outgoing TLS; NULL: the system's */
-    int64_t window_ms;   /* how long a relayed id is remembered after it was last seen */
-    int64_t budget_ms;   /* from a request's head to its answer */
-    int64_t drain_ms;    /* ready is false for so long before anything stops */
-    int64_t grace_ms;    /* then relays that were sent may finish for so long */
-    bool watch;          /* reload when one of its files changes */
+    struct slice admin;      /* a listen address of its own for operators; empty: the main one */
+    struct slice public_url; /* where AgentChat reaches it, see public_url.h; may be empty */
+    char *store;             /* its URL, which may hold a password; never NULL */
+    const char *ca_file;     /* for outgoing TLS; NULL: the system's */
+    int64_t window_ms;       /* how long a relayed id is remembered after it was last seen */
+    int64_t budget_ms;       /* from a request's head to its answer */
+    int64_t drain_ms;        /* ready is false for so long before anything stops */
+    int64_t grace_ms;        /* then relays that were sent may finish for so long */
+    bool watch;              /* reload when one of its files changes */
     size_t max_body;
     unsigned max_in_flight;
     enum log_level log_level;
+    struct texts_settings texts;
     struct admin_settings admin_api;
     struct rooms_settings *rooms; /* NULL: none */
     struct route **routes;        /* sorted by name */

@@ -82,6 +82,9 @@ static bool open_world(struct gateway *gateway)
         journal_open(gateway->world.store, &config->admin_api.journal, &gateway->turn);
     gateway->world.http = http_client_open(&gateway->turn, false, config->ca_file);
     gateway->world.private_http = http_client_open(&gateway->turn, true, config->ca_file);
+    gateway->world.texts =
+        texts_open(&config->texts, &gateway->turn, gateway->world.store,
+                   config->texts.private_too ? gateway->world.private_http : gateway->world.http);
     if (!config->rooms)
         return true;
     gateway->world.rooms = rooms_open(config->rooms, &gateway->turn, gateway->world.store, &err);
@@ -222,8 +225,9 @@ static void close_journal(struct gateway *gateway)
 
 static void close_listeners(struct gateway *gateway)
 {
-    gateway->parts = 2;
+    gateway->parts = 3;
     gateway->next_step = close_journal;
+    texts_close(gateway->world.texts, part_closed, gateway);
     ops_close(&gateway->ops, part_closed, gateway); /* answers whoever still waits */
     fronts_close(&gateway->fronts, part_closed, gateway);
 }

@@ -76,6 +76,26 @@ static const struct command commands[] = {
      "  --force               also while it is being relayed, held, or the target rests\n"
      "  --json                the gateway's answer as it is\n" ADMIN_OPTIONS
      "  Exit status: 0 the target accepted it, 1 it did not, or the gateway said no."},
+    {"subscription", cli_subscription, "register a route at AgentChat, compare, test, remove",
+     "set|show|test|remove ROUTE [--config FILE] [OPTIONS]\n"
+     "  set                   register URL, first secret, dialect, prompt and rewake of the route\n"
+     "  set --rotate          replace the secret; run it again to go on where it was broken off\n"
+     "  show                  what AgentChat has, and what differs from the config\n"
+     "  test                  have a test wake sent, and tell what became of it\n"
+     "  remove                have no more wakes sent\n"
+     "  --key-file FILE       the agent's API key; without it the variable AGENTCHAT_API_KEY\n"
+     "  --url URL             register this instead of the config's public_url and /wake/ROUTE\n"
+     "  --gateway URL         a replica of the gateway, such as http://127.0.0.1:8080; up to 32\n"
+     "  --wait SECONDS        for replicas and for AgentChat's limits (120)\n"
+     "  --linger SECONDS      how long the old secret stays when AgentChat has the new one (30)\n"
+     "  --api URL             AgentChat's API (https://api.agentchat.me)\n"
+     "  --private             the API may be at a private address, and plain http at a loopback\n"
+     "                        one; a gateway that is named may be plain http\n"
+     "  --ca-file FILE        certificates to trust, instead of the system's\n"
+     "  Exit status: 0 it is so, 1 it is not, or differs."},
+    {"secret", cli_secret, "print a fresh secret",
+     "[--dialect NAME]\n"
+     "  64 hex digits; whsec_ and base64 for standard-webhooks."},
     {"healthcheck", cli_healthcheck, "ask a running gateway whether it is ready",
      "[URL]\n"
      "  Without it: http://127.0.0.1:8080/readyz; unix:/path works too. Exit status: 0 it is "

@@ -7,6 +7,7 @@
 #include "gateway/core/limits.h"
 
 enum { TOLERANCE_MS = 300 * 1000, MOST_TOLERANCE_MS = 3600 * 1000 };
+enum { LEAST_AGAIN_MS = 60 * 1000, MOST_AGAIN_MS = 24 * 3600 * 1000 }; /* a cycle lives a day */
 
 static const char *const on_test_names[] = {"relay", "answer", NULL};
 
@@ -112,6 +113,23 @@ static struct slice read_prompt(struct settings *settings)
     return prompt;
 }
 
+/* A wake that waits for others must have time for its own way afterwards. */
+static int64_t read_quiet(struct settings *settings, int64_t budget_ms)
+{
+    return settings_duration(settings, "quiet", 0, 0, budget_ms / 2);
+}
+
+static int64_t read_again(struct settings *settings)
+{
+    int64_t again_ms = settings_duration(settings, "again_after", 0, 0, MOST_AGAIN_MS);
+
+    if (again_ms > 0 && again_ms < LEAST_AGAIN_MS)
+        settings_mistake(settings, "again_after",
+                         "is under a minute, so a retry would start a second run; write for "
+                         "example \"30m\", or 0 for never");
+    return again_ms;
+}
+
 /* What only the payload's fields can tell, which need not stand beside a text. */
 static void warn_of_text(struct settings *settings, const struct dialect *dialect)
 {
@@ -146,11 +164,14 @@ struct route *route_open(struct settings *settings, const struct route_place *pl
         settings_duration(settings, "tolerance", TOLERANCE_MS, 1000, MOST_TOLERANCE_MS) / 1000;
     route->on_test =
         (enum on_test)settings_choice(settings, "on_test", on_test_names, ON_TEST_RELAY);
+    route->rewake = settings_bool(settings, "rewake", true);
     warn_of_text(settings, route->dialect);
     const struct route_facts facts = {.name = place->name,
                                       .handle = slice_from(route->handle),
                                       .prompt = read_prompt(settings),
                                       .budget_ms = place->budget_ms,
+                                      .quiet_ms = read_quiet(settings, place->budget_ms),
+                                      .again_ms = read_again(settings),
                                       .rooms = place->rooms};
     destinations_open(settings, &facts, world, &route->destinations);
     settings_end(settings);

@@ -25,6 +25,7 @@ struct route {
     struct keyring keyring;
     char *handle; /* "" where none is expected */
     enum on_test on_test;
+    bool rewake; /* AgentChat is to wake again for what is unanswered; for `subscription` */
     struct destinations destinations;
     struct route_counts *counts;
 };

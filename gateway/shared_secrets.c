@@ -40,13 +40,9 @@ static void warn_of_group(struct route *const *routes, const struct seen *seen,
     size_t count = 1;
 
     add_name(&names, 0, routes[seen->route]->name);
-    for (const struct seen *one = seen + 1; one < end; one++) {
+    for (const struct seen *one = seen + 1; one < end; one++)
         if (one->route != one[-1].route)
             add_name(&names, count++, routes[one->route]->name);
-        else if (one - 1 == seen || one[-1].route != one[-2].route)
-            settings_report_warning(report, "routes", "%s has a secret twice; remove one",
-                                    routes[one->route]->name);
-    }
     if (count > NAMES_SHOWN)
         buf_appendf(&names, " and %zu more", count - NAMES_SHOWN);
     if (count > 1)

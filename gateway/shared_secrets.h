@@ -8,7 +8,8 @@
 
 #include "gateway/route.h"
 
-/* One line for each secret that several routes have, and for each that a route has twice. */
+/* One line for each secret that several routes have. That a route has one twice is no matter: so it
+ * stands between two rotations. */
 void warn_of_shared_secrets(struct route *const *routes, size_t count,
                             struct settings_report *report);
 

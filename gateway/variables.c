@@ -29,6 +29,7 @@ static const struct variable variables[] = {
     {"WAKEGATE_LISTEN", "listen", LIST},
     {"WAKEGATE_ADMIN", "admin", TEXT},
     {"WAKEGATE_JOURNAL", "journal", TRUTH},
+    {"WAKEGATE_PUBLIC_URL", "public_url", TEXT},
     {"WAKEGATE_STORE", "store", TEXT},
     {"WAKEGATE_WINDOW", "window", TEXT},
     {"WAKEGATE_BUDGET", "budget", TEXT},

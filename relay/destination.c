@@ -39,6 +39,8 @@ static struct destination *destination_new(const struct route_facts *route, stru
     destination->route = mem_text(route->name);
     destination->id = mem_text(id);
     relay_audit_route(destination->route);
+    destination->again_ms = route->again_ms;
+    destination->gathering.quiet_ms = route->quiet_ms;
     return destination;
 }
 
@@ -51,10 +53,11 @@ static void check_waits(struct settings *chain, const struct destination *destin
     for (size_t i = 0; i + 1 < destination->leaf_count; i++)
         waits += destination->leaves[i].target->wait_ms;
     if (waits + LEAST_LAST_WAIT_MS > budget_ms)
-        settings_mistake(chain, "first",
-                         "the waits add up to %lld ms of a budget of %lld ms; leave the last "
-                         "target at least %d ms",
-                         (long long)waits, (long long)budget_ms, LEAST_LAST_WAIT_MS);
+        settings_mistake(
+            chain, "first",
+            "the waits add up to %lld ms of the %lld ms that there are; leave the last "
+            "target at least %d ms",
+            (long long)waits, (long long)budget_ms, LEAST_LAST_WAIT_MS);
 }
 
 /* A chain's id: given, "first" for a route's only chain, or made from its first target's id. */
@@ -96,7 +99,7 @@ static struct destination *open_chain(struct settings *chain, const struct route
         destination_new(route, chain_id(chain, alone, targets[0], made, sizeof(made)));
     for (size_t i = 0; i < count; i++)
         add_leaf(destination, route, targets[i]);
-    check_waits(chain, destination, route->budget_ms);
+    check_waits(chain, destination, route->budget_ms - route->quiet_ms);
     return destination;
 }
 

@@ -10,6 +10,7 @@
 #define WAKEGATE_RELAY_DESTINATION_H
 
 #include "gateway/core/limits.h"
+#include "relay/gathering.h"
 #include "relay/target.h"
 
 struct leaf { /* one target of the chain */
@@ -21,8 +22,10 @@ struct leaf { /* one target of the chain */
 
 struct destination {
     unsigned references;
-    char *route; /* the route's name */
-    char *id;    /* the target's, or the chain's: part of the claim's key */
+    char *route;      /* the route's name */
+    char *id;         /* the target's, or the chain's: part of the claim's key */
+    int64_t again_ms; /* after an acceptance, the same id is relayed again; 0: never */
+    struct gathering gathering;
     struct leaf leaves[LIMIT_CHILDREN];
     size_t leaf_count;
 };

@@ -176,7 +176,7 @@ static void work_prepare(struct work *work, struct http_call *call, bool post)
 
     assert(call->timeout_ms > 0); /* 0 would mean forever */
     work->call = call;
-    work->head = (struct http_head){0};
+    work->head = (struct http_head){.wanted = call->wanted, .kept = &call->kept};
     work->cut = false;
     work->guard = (struct http_guard){.private_too = work->client->private_too};
     work->error[0] = '\0';
@@ -187,6 +187,7 @@ static void work_prepare(struct work *work, struct http_call *call, bool post)
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, fresh);
     curl_easy_setopt(easy, post ? CURLOPT_POST : CURLOPT_HTTPGET, 1L);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, post ? call->method : NULL);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
     if (post)
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.data ? call->body.data : "");
@@ -197,12 +198,10 @@ static void explain(const struct work *work, CURLcode code, struct err *err)
 {
     if (code == CURLE_ABORTED_BY_CALLBACK)
         err_set(err, "given up before there was an answer");
-    else if (http_head_is_too_long(&work->head))
-        err_set(err, "the answer has more than %d bytes of headers", LIMIT_ANSWER_HEADER_BYTES);
+    else if (http_head_explain(&work->head, err))
+        return;
     else if (code == CURLE_OUT_OF_MEMORY) /* a limit of libcurl's, not of mem_room's */
         err_set(err, "the answer has a line that is too long");
-    else if (work->head.coded)
-        err_set(err, "an answer in a transfer coding that was not asked for");
     else if (code == CURLE_OK)
         err_set(err, "the connection ended inside the answer's head");
     else if (code != CURLE_COULDNT_CONNECT || !http_guard_explain(&work->guard, err))
@@ -364,6 +363,7 @@ static void begin(struct http_client *client, struct http_call *call, bool post,
     op_begin(&call->op, done);
     call->has_retry_after = false;
     call->answer = (struct buf)BUF_INIT(LIMIT_ANSWER_BYTES);
+    call->kept = (struct buf)BUF_INIT(LIMIT_ANSWER_HEADER_BYTES);
     call->work = work;
     work_prepare(work, call, post);
     curl_multi_add_handle(client->multi, work->easy);

@@ -24,16 +24,20 @@ struct http_call {
     struct op op;
 
     const char *url;      /* borrowed until done, as all below */
+    const char *method;   /* what is sent instead of POST; NULL: POST */
     struct slice headers; /* "Name: value" lines, each ended by NUL */
     struct slice body;
-    int64_t timeout_ms;    /* for all of it, name resolution included */
-    bool fresh_connection; /* never reuse one: libcurl would send a POST again when it dies */
+    const char *const *wanted; /* names of headers of the answer, NULL-terminated; NULL: none */
+    int64_t timeout_ms;        /* for all of it, name resolution included */
+    bool fresh_connection;     /* never reuse one: libcurl would send a POST again when it dies */
 
     enum http_result result;
     unsigned status;
     bool has_retry_after;
     int64_t retry_after_ms; /* parsed and clamped, when has_retry_after */
     struct buf answer;      /* the body; the caller releases it */
+    struct buf kept;        /* the wanted headers that came, as `headers`; the caller releases it,
+                               where it wanted any */
     struct err err;         /* for HTTP_NOT_SENT and HTTP_NO_ANSWER; names no URL */
 
     void *work; /* the client's own */
@@ -46,7 +50,7 @@ struct http_client *http_client_open(struct turn *turn, bool private_too, const 
 /* Every call must be over. `closed` comes when the handles are gone; may be NULL. */
 void http_client_close(struct http_client *client, void (*closed)(void *context), void *context);
 
-/* POSTs. */
+/* POSTs, or sends another method with a body. */
 void http_client_send(struct http_client *client, struct http_call *call,
                       void (*done)(struct op *op));
 /* GETs, with the same struct (body unused). */

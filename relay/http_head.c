@@ -21,20 +21,44 @@ static bool names_coding(struct slice line)
            !slice_eq_nocase(slice_trim(value), SLICE("chunked"));
 }
 
-bool http_head_is_too_long(const struct http_head *head)
+static void keep(const struct http_head *head, struct slice line)
 {
-    return head->bytes > LIMIT_ANSWER_HEADER_BYTES;
+    struct slice name, value;
+
+    if (!slice_cut(line, ':', &name, &value))
+        return;
+    for (size_t i = 0; head->wanted[i]; i++) {
+        if (!slice_eq_nocase(name, slice_from(head->wanted[i])))
+            continue;
+        value = slice_trim(value);
+        buf_appendf(head->kept, "%s: %.*s", head->wanted[i], SLICE_ARG(value));
+        buf_append_char(head->kept, '\0');
+    }
 }
 
 bool http_head_take(struct http_head *head, struct slice line)
 {
     head->bytes += line.len;
     line = without_end(line);
-    if (slice_starts(line, SLICE("HTTP/")))
+    bool begins = slice_starts(line, SLICE("HTTP/"));
+    if (begins && head->kept)
+        buf_clear(head->kept);
+    if (begins)
         head->whole = false;
     else if (line.len == 0)
         head->whole = true;
     else if (names_coding(line))
         head->coded = true;
-    return !http_head_is_too_long(head) && !(head->coded && head->whole);
+    if (head->wanted)
+        keep(head, line);
+    return head->bytes <= LIMIT_ANSWER_HEADER_BYTES && !(head->coded && head->whole);
+}
+
+bool http_head_explain(const struct http_head *head, struct err *err)
+{
+    if (head->bytes > LIMIT_ANSWER_HEADER_BYTES)
+        err_set(err, "the answer has more than %d bytes of headers", LIMIT_ANSWER_HEADER_BYTES);
+    else if (head->coded)
+        err_set(err, "an answer in a transfer coding that was not asked for");
+    return head->coded || head->bytes > LIMIT_ANSWER_HEADER_BYTES;
 }

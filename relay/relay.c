@@ -13,25 +13,19 @@
 
 #include "gateway/core/clock.h"
 #include "gateway/core/metrics.h"
+#include "relay/party.h"
 #include "relay/relay_audit.h"
 #include "relay/relays.h"
+#include "relay/settlement.h"
 
 enum {
-    FINISH_MARGIN_MS = 250,      /* of the budget, kept for the settlement and the answer */
-    LEASE_MARGIN_MS = 60000,     /* how long an unwritten settlement is tried again */
-    RELEASE_PATIENCE_MS = 10000, /* the same for a release, which the lease's end does too */
-    FIRST_PAUSE_MS = 100,        /* before an unwritten settlement is tried again; doubles */
-    LONGEST_PAUSE_MS = 2000,
+    FINISH_MARGIN_MS = 250,  /* of the budget, kept for the settlement and the answer */
+    LEASE_MARGIN_MS = 60000, /* how long an unwritten settlement is tried again */
     JOIN_SLACK_MS = 1000 /* how much longer than its own time a request waits for a relay's end */
 };
 
-static void relay_claim(struct relay *relay);
 static void relay_on_claim(struct op *op);
-static void relay_deliver(struct relay *relay);
 static void relay_on_delivered(struct op *op);
-static void relay_finish(struct relay *relay, enum store_verb how);
-static void relay_on_finished(struct op *op);
-static void relay_over(struct relay *relay);
 static void relay_on_deadline(struct deadline *deadline);
 
 static uint64_t steady_ms(void)
@@ -51,14 +45,20 @@ static uint64_t time_left(uint64_t until_ms)
     return until_ms > now ? until_ms - now : 0;
 }
 
+uint64_t relay_time_left(const struct relay *relay)
+{
+    return time_left(relay->until_ms);
+}
+
 const char *relay_state_name(enum relay_state state)
 {
-    static const char *const names[] = {"claiming", "delivering", "finishing", "over"};
+    static const char *const names[] = {"gathering",  "claiming",  "riding",
+                                        "delivering", "finishing", "over"};
 
     return names[state];
 }
 
-static void tell(struct relay *relay)
+void relay_tell(struct relay *relay)
 {
     relay->told = true;
     while (relay->waiters) {
@@ -66,6 +66,7 @@ static void tell(struct relay *relay)
         relay->waiters = waiter->next;
         waiter->told(waiter, &relay->outcome);
     }
+    gathering_on_told(relay);
 }
 
 static void set_outcome(struct relay *relay, enum outcome_code code, int64_t retry_after_ms,
@@ -99,31 +100,46 @@ void relay_start(struct relay *relay)
 {
     relay->began_ms = steady_ms();
     deadline_open(&relay->deadline, relay->relays->world->loop, relay_on_deadline);
-    relay_claim(relay);
+    if (relay->to->gathering.quiet_ms > 0 && !relay->again)
+        gathering_join(relay);
+    else
+        relay_claim(relay);
 }
 
 /* Long enough that nobody else takes the id while this relay may still act on it; for a target that
  * is not idempotent also as long as a hold, so that a crash after sending fires nothing twice. */
-static int64_t lease_ms(const struct relay *relay)
+static int64_t lease_at(const struct relay *relay, const struct target *target)
 {
-    const struct target *target = leaf_of(relay)->target;
     int64_t lease = (int64_t)time_left(relay->until_ms) + target->timeout_ms + LEASE_MARGIN_MS;
 
     return target->idempotent ? lease : lease + target->hold_ms;
 }
 
-static void relay_claim(struct relay *relay)
+/* One that rides claims once, wherever in the chain its carrier will be. */
+static int64_t lease_ms(const struct relay *relay)
+{
+    int64_t longest = lease_at(relay, leaf_of(relay)->target);
+
+    for (size_t i = 0; relay->carrier && i < relay->to->leaf_count; i++) {
+        int64_t lease = lease_at(relay, relay->to->leaves[i].target);
+        longest = lease > longest ? lease : longest;
+    }
+    return longest;
+}
+
+void relay_claim(struct relay *relay)
 {
     const struct leaf *leaf = leaf_of(relay);
 
     relay->state = RELAY_CLAIMING;
+    relay->past_gate = relay->carrier != NULL;
     relay->store = (struct store_op){
         .key = slice_from(relay->key),
-        .gate = relay->force ? SLICE("") : slice_from(leaf->gate),
+        .gate = relay->past_gate || relay->force ? SLICE("") : slice_from(leaf->gate),
         .owner = slice_from(relay->owner),
         .for_ms = lease_ms(relay),
         .pace = leaf->target->pace,
-        .again_ms = relay->again ? 1 : 0,
+        .again_ms = relay->again ? 1 : relay->to->again_ms,
         .force = relay->force,
     };
     relay->finish_until_ms = steady_ms() + (uint64_t)relay->store.for_ms;
@@ -136,13 +152,48 @@ static bool has_next_leaf(const struct relay *relay)
     return relay->leaf + 1 < relay->to->leaf_count && !relay->told;
 }
 
+/* What became of it, for all that it carries. */
+static void relay_conclude(struct relay *relay, enum store_verb how)
+{
+    if (relay->riders)
+        party_conclude(relay, how);
+    settlement_begin(relay, how);
+}
+
 /* Ends without an acceptance. Where the claim may be ours, it is given back first. */
 static void relay_let_go(struct relay *relay)
 {
+    enum outcome_code code = relay->outcome.code;
+    bool own_matter =
+        code == OUTCOME_DUPLICATE || code == OUTCOME_IN_FLIGHT || code == OUTCOME_HELD;
+
+    if (relay->carrier)
+        party_leave(relay);
+    else if (relay->riders && own_matter)
+        party_hand_over(relay);
+    else if (relay->riders)
+        party_conclude(relay, STORE_RELEASE);
     if (relay->claimed)
-        relay_finish(relay, STORE_RELEASE);
+        settlement_begin(relay, STORE_RELEASE);
     else
         relay_over(relay);
+}
+
+static void relay_on_claimed(struct relay *relay)
+{
+    if (relay->store.repeats != REPEATS_NOTHING)
+        relay->repeats = relay->store.repeats;
+    relay->generation = relay->store.generation;
+    if (relay->stranded)
+        settlement_begin(relay, STORE_RELEASE);
+    else if (relay->carrier)
+        party_ride(relay);
+    else if (relay->past_gate) /* it has become the carrier in between */
+        relay_claim(relay);
+    else if (party_is_complete(relay))
+        relay_deliver(relay);
+    else /* the answer to the last rider's claim: relay_deliver */
+        deadline_set(&relay->deadline, time_left(relay->until_ms));
 }
 
 static void relay_on_claim(struct op *op)
@@ -167,10 +218,7 @@ static void relay_on_claim(struct op *op)
         return;
     }
     if (answer == STORE_CLAIMED) {
-        if (relay->store.repeats != REPEATS_NOTHING)
-            relay->repeats = relay->store.repeats;
-        relay->generation = relay->store.generation;
-        relay_deliver(relay);
+        relay_on_claimed(relay);
         return;
     }
     bool gate_shut = answer == STORE_RESTING || answer == STORE_PACED;
@@ -199,21 +247,24 @@ static void name_delivery(struct relay *relay)
                  SLICE_ARG(id), target, relay->generation);
 }
 
-static void relay_deliver(struct relay *relay)
+void relay_deliver(struct relay *relay)
 {
     const struct target *target = leaf_of(relay)->target;
     uint64_t left = time_left(relay->until_ms);
 
     if (relay->relays->draining) {
         set_outcome(relay, OUTCOME_DRAINING, 0, "");
-        relay_finish(relay, STORE_RELEASE);
+        relay_conclude(relay, STORE_RELEASE);
         return;
     }
     if (left <= FINISH_MARGIN_MS) {
-        set_outcome(relay, OUTCOME_UNAVAILABLE, 0, "no time left to ask the target");
-        relay_finish(relay, STORE_RELEASE);
+        if (!relay->told)
+            set_outcome(relay, OUTCOME_UNAVAILABLE, 0, "no time left to ask the target");
+        relay_conclude(relay, STORE_RELEASE);
         return;
     }
+    if (relay->riders && !relay->combined)
+        relay->combined = party_wake(relay);
     left -= FINISH_MARGIN_MS;
     if (target->wait_ms > 0 && (uint64_t)target->wait_ms < left)
         left = (uint64_t)target->wait_ms;
@@ -223,7 +274,8 @@ static void relay_deliver(struct relay *relay)
         (struct delivery){.claim = slice_from(relay->key), .owner = slice_from(relay->owner)};
     name_delivery(relay);
     deadline_set(&relay->deadline, left);
-    target_deliver(leaf_of(relay)->target, &relay->delivery, &relay->wake->wake,
+    const struct shared_wake *wake = relay->combined ? relay->combined : relay->wake;
+    target_deliver(leaf_of(relay)->target, &relay->delivery, &wake->wake,
                    slice_from(relay->delivery_key), relay_on_delivered);
 }
 
@@ -239,10 +291,10 @@ static void relay_on_delivered(struct op *op)
     relay_audit_delivery(relay);
     switch (relay->outcome.code) {
     case OUTCOME_ACCEPTED:
-        relay_finish(relay, STORE_SETTLE);
+        relay_conclude(relay, STORE_SETTLE);
         return;
     case OUTCOME_AMBIGUOUS: /* an idempotent target may be asked again at once */
-        relay_finish(relay, leaf->target->idempotent ? STORE_RELEASE : STORE_HOLD);
+        relay_conclude(relay, leaf->target->idempotent ? STORE_RELEASE : STORE_HOLD);
         return;
     default:
         break;
@@ -252,66 +304,7 @@ static void relay_on_delivered(struct op *op)
         relay_claim(relay);
         return;
     }
-    relay_finish(relay, STORE_RELEASE);
-}
-
-static void relay_finish(struct relay *relay, enum store_verb how)
-{
-    struct store *store = relay->relays->world->store;
-    const struct leaf *leaf = leaf_of(relay);
-
-    if (relay->state != RELAY_FINISHING) {
-        relay->state = RELAY_FINISHING;
-        relay->finish = how;
-        relay->finish_pause_ms = FIRST_PAUSE_MS;
-        if (how == STORE_RELEASE)
-            relay->finish_until_ms = steady_ms() + RELEASE_PATIENCE_MS;
-    }
-    relay->store = (struct store_op){
-        .key = slice_from(relay->key),
-        .gate = slice_from(leaf->gate),
-        .owner = slice_from(relay->owner),
-        .for_ms = leaf->target->hold_ms,
-    };
-    if (!relay->told)
-        deadline_set(&relay->deadline, time_left(relay->until_ms));
-    switch (how) {
-    case STORE_SETTLE:
-        store_settle(store, &relay->store, relay_on_finished);
-        return;
-    case STORE_HOLD:
-        store_hold(store, &relay->store, relay_on_finished);
-        return;
-    default:
-        store_release(store, &relay->store, relay_on_finished);
-        return;
-    }
-}
-
-static void relay_on_finished(struct op *op)
-{
-    struct relay *relay = CONTAINER_OF(op, struct relay, op);
-    enum store_answer answer = relay->store.answer;
-    bool written = answer == STORE_OK || answer == STORE_LOST;
-
-    deadline_clear(&relay->deadline);
-    tell(relay);
-    if (answer == STORE_LOST)
-        relay_audit_lost_claim(relay);
-    bool give_up = relay->relays->draining && relay->finish == STORE_RELEASE;
-    if (written || give_up || time_left(relay->finish_until_ms) == 0) {
-        if (!written)
-            relay_audit_unwritten(relay, "given_up");
-        relay_over(relay);
-        return;
-    }
-    if (relay->finish == STORE_SETTLE)
-        ++*metrics_value(METRIC_SETTLE_RETRIES, NULL, NULL, NULL);
-    if (relay->finish_pause_ms == FIRST_PAUSE_MS)
-        relay_audit_unwritten(relay, "unwritten");
-    deadline_set(&relay->deadline, relay->finish_pause_ms); /* then relay_on_deadline: once more */
-    if (relay->finish_pause_ms < LONGEST_PAUSE_MS)
-        relay->finish_pause_ms *= 2;
+    relay_conclude(relay, STORE_RELEASE);
 }
 
 static void relay_free(struct deadline *deadline)
@@ -319,14 +312,26 @@ static void relay_free(struct deadline *deadline)
     free(CONTAINER_OF(deadline, struct relay, deadline));
 }
 
-static void relay_over(struct relay *relay)
+void relay_over(struct relay *relay)
 {
     relay->state = RELAY_OVER;
-    tell(relay);
+    relay_tell(relay);
     relays_remove(relay);
     shared_wake_drop(relay->wake);
+    if (relay->combined)
+        shared_wake_drop(relay->combined);
     destination_drop(relay->to);
     deadline_close(&relay->deadline, relay_free);
+}
+
+/* What is known now, when the time is over, of a relay which goes on. */
+static void tell_late(struct relay *relay, const struct relay *carrier)
+{
+    if (carrier->state == RELAY_DELIVERING)
+        set_outcome(relay, OUTCOME_AMBIGUOUS, 0, "no answer in time; the request goes on");
+    else
+        set_outcome(relay, OUTCOME_STORE_UNAVAILABLE, 0, "the store did not answer in time");
+    relay_tell(relay);
 }
 
 static void relay_on_deadline(struct deadline *deadline)
@@ -335,27 +340,42 @@ static void relay_on_deadline(struct deadline *deadline)
     struct target *target = leaf_of(relay)->target;
 
     switch (relay->state) {
+    case RELAY_GATHERING:
+        gathering_on_deadline(relay);
+        return;
     case RELAY_CLAIMING:
-        set_outcome(relay, OUTCOME_STORE_UNAVAILABLE, 0, "the store did not answer in time");
-        tell(relay);
+        tell_late(relay, relay);
+        return;
+    case RELAY_RIDING:
+        tell_late(relay, relay->carrier);
         return;
     case RELAY_DELIVERING:
         if (!target->idempotent || target_is_unsent(target, &relay->delivery)) {
             target_cancel(target, &relay->delivery);
             return;
         }
-        set_outcome(relay, OUTCOME_AMBIGUOUS, 0, "no answer in time; the request goes on");
-        tell(relay);
+        tell_late(relay, relay);
         return;
     case RELAY_FINISHING:
-        if (relay->op.running)
-            tell(relay);
-        else
-            relay_finish(relay, relay->finish);
+        settlement_on_deadline(relay);
         return;
     case RELAY_OVER: /* its deadline is closed */
         return;
     }
+}
+
+void relay_refuse(struct relay *relay, enum outcome_code code, const char *detail)
+{
+    set_outcome(relay, code, 0, detail);
+    relay_over(relay);
+}
+
+void relay_drain(struct relay *relay)
+{
+    if (relay->state != RELAY_GATHERING)
+        return;
+    gathering_leave(relay);
+    relay_refuse(relay, OUTCOME_DRAINING, "");
 }
 
 void relay_cut_short(struct relay *relay)

@@ -17,7 +17,8 @@ void relay_audit_route(const char *route)
     metrics_value(METRIC_REPEATS, route, causes[REPEATS_ENDED_HOLD], NULL);
 }
 
-/* A claim that repeats something and comes to nothing gives no target anything twice. */
+/* A claim that repeats something and comes to nothing gives no target anything twice. A new
+ * generation is given on purpose. */
 static void count_repeat(const struct relay *relay)
 {
     enum outcome_code code = relay->outcome.code;
@@ -25,6 +26,8 @@ static void count_repeat(const struct relay *relay)
 
     if (may_have_it && relay->repeats != REPEATS_NOTHING)
         ++*metrics_value(METRIC_REPEATS, relay->to->route, causes[relay->repeats], NULL);
+    if (may_have_it && relay->generation > 0)
+        ++*metrics_value(METRIC_AGAIN, relay->to->route, NULL, NULL);
 }
 
 void relay_audit_lost_claim(const struct relay *relay)
@@ -48,12 +51,31 @@ void relay_audit_delivery(const struct relay *relay)
     log_text("target", leaf->target->id);
     log_str("delivery_id", relay->wake->wake.delivery_id);
     log_str("trace_id", trace_id(&relay->wake->wake.trace));
+    if (relay->generation > 0)
+        log_num("generation", relay->generation);
     log_text("outcome", outcome_name(outcome->code));
     log_text("run", outcome->run);
     log_text("detail", outcome->detail);
     log_num("us", (int64_t)took_us);
     log_end();
     relay_journal_add(relay, took_us);
+}
+
+void relay_audit_ride(const struct relay *rider, const struct relay *carrier)
+{
+    count_repeat(rider);
+    ++*metrics_value(METRIC_GATHERED, rider->to->route, NULL, NULL);
+    log_begin(rider->outcome.code == OUTCOME_ACCEPTED ? LOG_INFO : LOG_WARN, "delivered_with");
+    log_text("route", rider->to->route);
+    log_text("target", rider->to->leaves[rider->leaf].target->id);
+    log_str("delivery_id", rider->wake->wake.delivery_id);
+    log_str("trace_id", trace_id(&rider->wake->wake.trace));
+    log_str("with", carrier->wake->wake.delivery_id);
+    if (rider->generation > 0)
+        log_num("generation", rider->generation);
+    log_text("outcome", outcome_name(rider->outcome.code));
+    log_end();
+    relay_journal_add(rider, clock_steady_us() - carrier->sent_us);
 }
 
 void relay_audit_unwritten(const struct relay *relay, const char *event)

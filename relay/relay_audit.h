@@ -17,6 +17,9 @@ void relay_audit_lost_claim(const struct relay *relay);
  * have started the agent a second time is counted. */
 void relay_audit_delivery(const struct relay *relay);
 
+/* That delivery was another wake's too. */
+void relay_audit_ride(const struct relay *rider, const struct relay *carrier);
+
 /* What happened at the target is known, and `event` says what keeps it from being written. */
 void relay_audit_unwritten(const struct relay *relay, const char *event);
 

@@ -135,6 +135,10 @@ void relays_remove(struct relay *relay)
 void relays_drain(struct relays *relays)
 {
     relays->draining = true;
+    for (struct relay *next, *relay = relays->all; relay; relay = next) {
+        next = relay->next;
+        relay_drain(relay);
+    }
     if (relays->count == 0 && relays->emptied)
         relays->emptied(relays);
 }

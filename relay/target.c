@@ -88,8 +88,10 @@ static struct target *open_kind(const struct target_kind *kind, struct settings 
     target->wait_ms = common.wait_ms;
     if (settings_has(settings, "hold") || target->hold_ms == 0)
         target->hold_ms = common.hold_ms;
-    target->timeout_ms = common.timeout_ms;
-    target->pace = common.pace;
+    if (settings_has(settings, "timeout") || target->timeout_ms == 0)
+        target->timeout_ms = common.timeout_ms;
+    if (settings_has(settings, "pace"))
+        target->pace = common.pace;
     if (id.len > 0) {
         free(target->id);
         target->id = mem_text(id);

@@ -16,6 +16,7 @@
 struct http_client;
 struct journal;
 struct rooms;
+struct texts;
 
 /* What a target may use of the process. Outlives every target. */
 struct world {
@@ -25,6 +26,7 @@ struct world {
     struct http_client *http;         /* reaches public addresses only */
     struct http_client *private_http; /* reaches private and loopback addresses too */
     struct rooms *rooms;              /* NULL: none are configured */
+    struct texts *texts;              /* NULL: none are fetched */
     struct journal *journal;          /* NULL: none is kept */
 };
 
@@ -34,6 +36,8 @@ struct route_facts {
     struct slice handle; /* may be empty */
     struct slice prompt; /* may be empty */
     int64_t budget_ms;   /* from a request's head to its answer */
+    int64_t quiet_ms;    /* of that, how long a wake waits for others; may be 0 */
+    int64_t again_ms;    /* see struct destination; may be 0 */
     bool rooms;          /* the config has rooms */
 };
 
@@ -71,10 +75,10 @@ struct target_kind {
 struct target {
     const struct target_kind *kind; /* first member of every kind's struct */
     char *id;                       /* owned; unique in its route */
-    bool idempotent;    /* drops a repeated key itself, so may be asked again when unclear */
-    int64_t wait_ms;    /* its share of a `first` chain's budget; 0: what is left */
-    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target; a kind may set its
-                           own default */
+    bool idempotent; /* drops a repeated key itself, so may be asked again when unclear */
+    int64_t wait_ms; /* its share of a `first` chain's budget; 0: what is left */
+    /* A kind may set its own defaults of these: */
+    int64_t hold_ms;    /* how long an ambiguous outcome holds id and target */
     int64_t timeout_ms; /* how long a delivery may take at most, budget or not */
     struct pace pace;
 };

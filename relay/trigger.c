@@ -20,6 +20,7 @@
 #include "gateway/core/limits.h"
 #include "relay/conceal.h"
 #include "relay/http_client.h"
+#include "relay/texts.h"
 
 enum { HEADER_BYTES = 16384 };
 
@@ -40,6 +41,9 @@ static struct target *trigger_open(struct settings *settings, const struct route
     if (world) {
         trigger->client = trigger->private_too ? world->private_http : world->http;
         trigger->turn = world->turn;
+        if (trigger->dialect->carries_text && trigger->speech.prompt.len == 0)
+            trigger->texts = world->texts;
+        texts_want(trigger->texts, trigger->texts_runtime);
     }
     return &trigger->target;
 }
@@ -118,10 +122,21 @@ static void on_sent(struct op *op)
     work_finish(work);
 }
 
+static struct trigger_speech speech_for(const struct trigger *trigger, const struct wake *wake)
+{
+    struct trigger_speech speech = trigger->speech;
+
+    if (trigger->texts)
+        speech.prompt =
+            texts_instruction(trigger->texts, trigger->texts_runtime, wake_reason(wake));
+    return speech;
+}
+
 static void trigger_deliver(struct target *target, struct delivery *delivery)
 {
     struct trigger *trigger = (struct trigger *)(void *)target;
     struct work *work = mem_new(sizeof(*work));
+    const struct trigger_speech speech = speech_for(trigger, delivery->wake);
     struct err err = {0};
 
     *work = (struct work){
@@ -129,7 +144,7 @@ static void trigger_deliver(struct target *target, struct delivery *delivery)
         .delivery = delivery,
         .out = {.headers = BUF_INIT(HEADER_BYTES), .body = BUF_INIT(LIMIT_OUT_BODY_BYTES)},
     };
-    if (!trigger->dialect->frame(delivery->wake, &trigger->speech, delivery->key, clock_wall_ms(),
+    if (!trigger->dialect->frame(delivery->wake, &speech, delivery->key, clock_wall_ms(),
                                  &work->out, &err)) {
         explain(&delivery->outcome, OUTCOME_REFUSED, &err);
         work_finish(work);

@@ -18,6 +18,8 @@ struct trigger {
     bool private_too;
     struct secret secret;
     struct trigger_speech speech; /* its slices and its fields are ours */
+    size_t texts_runtime;         /* whose texts speak where there is no prompt */
+    struct texts *texts;          /* NULL: none do */
     struct http_client *client;
     struct turn *turn;
 };

@@ -15,26 +15,24 @@
 #include "gateway/core/limits.h"
 #include "gateway/net/address.h"
 #include "gateway/net/reach.h"
-#include "relay/trigger_url.h"
+#include "gateway/net/url.h"
+#include "relay/preset.h"
+#include "relay/texts.h"
 
-enum { VARIANTS = 8, ID_HASH_BYTES = 4, MOST_PORT = 65535 };
+enum { VARIANTS = 8, ID_HASH_BYTES = 4 };
 
 /* The URL. */
 
 static void check_url(struct settings *settings, struct slice url, bool private_too)
 {
-    struct trigger_url parts;
+    struct url_parts parts;
     struct err err;
     enum reach reach = REACH_PUBLIC;
-    uint64_t port = 1;
 
-    if (!trigger_url_split(url, &parts, &err)) {
+    if (!url_split(url, &parts, &err)) {
         settings_mistake(settings, "url", "%s", err.text);
         return;
     }
-    if (parts.port.len > 0 && (!slice_number(parts.port, &port) || port == 0 || port > MOST_PORT))
-        settings_mistake(settings, "url", "has a port that is not a number from 1 to %d",
-                         MOST_PORT);
     if (!parts.tls && !private_too)
         settings_mistake(settings, "url",
                          "is plain http; write https://, or set \"private\": true for a runtime "
@@ -149,6 +147,7 @@ static void read_speech(struct settings *settings, const struct route_facts *rou
         settings_has(settings, "variant");
         settings_has(settings, "scheme");
         settings_has(settings, "fields");
+        settings_has(settings, "texts");
         return;
     }
     speech->variant = read_variant(settings, dialect);
@@ -156,6 +155,11 @@ static void read_speech(struct settings *settings, const struct route_facts *rou
         check_variant(settings, dialect, slice_from(trigger->url), speech->variant);
     speech->scheme = (unsigned)settings_choice(settings, "scheme", dialect->schemes, 0);
     speech->fields = read_fields(settings, dialect);
+    trigger->texts_runtime = settings_choice(settings, "texts", texts_runtimes, TEXTS_GENERIC);
+    if (settings_has(settings, "texts") && !dialect->carries_text)
+        settings_mistake(settings, "texts",
+                         "means nothing here: the dialect %s carries no text; leave it out",
+                         dialect->name);
 }
 
 /* Says a made-up wake with `fields`. */
@@ -240,11 +244,12 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
 {
     struct trigger *trigger = mem_new(sizeof(*trigger));
     unsigned mistakes = settings->report->mistake_count;
+    const struct preset *preset = preset_read(settings);
 
     trigger->private_too = settings_bool(settings, "private", false);
     trigger->url = read_url(settings, trigger->private_too);
     trigger->url_is_secret = json_is_object(json_object_get(settings->object, "url"));
-    trigger->dialect = dialect_read(settings);
+    trigger->dialect = preset_dialect(preset, settings);
     read_secret(settings, trigger->dialect, &trigger->secret);
     read_speech(settings, route, trigger);
     if (settings->report->mistake_count == mistakes)
@@ -255,6 +260,10 @@ struct trigger *trigger_read(struct settings *settings, const struct route_facts
     }
     trigger->target.id = make_id(trigger);
     trigger->target.idempotent = trigger->dialect->variants[trigger->speech.variant].idempotent;
+    if (preset) {
+        trigger->target.pace = preset->pace;
+        trigger->target.timeout_ms = preset->timeout_ms;
+    }
     return trigger;
 }
 

@@ -15,6 +15,8 @@ int cli_verify(int argc, char **argv);
 int cli_sink(int argc, char **argv);
 int cli_deliveries(int argc, char **argv);
 int cli_redeliver(int argc, char **argv);
+int cli_subscription(int argc, char **argv);
+int cli_secret(int argc, char **argv);
 int cli_healthcheck(int argc, char **argv);
 int cli_version(int argc, char **argv);
 

@@ -19,6 +19,7 @@ enum {
     LIMIT_NAME_BYTES = 64, /* route names and target ids */
     LIMIT_PROMPT_BYTES = 16384,
     LIMIT_CHILDREN = 16, /* targets in one `first` or `all` */
+    LIMIT_GATHERED = 64, /* wakes in one delivery */
     /* one process */
     LIMIT_IN_FLIGHT = 1000, /* setting max_in_flight */
     LIMIT_URL_BYTES = 2048,

@@ -12,12 +12,14 @@
 #include "gateway/core/buf.h"
 
 enum metric {
-    METRIC_WAKES,   /* route, code: requests at /wake/, by the code they were answered with */
-    METRIC_PROOFS,  /* route, result: ok, missing, malformed, stale, wrong */
-    METRIC_SECRETS, /* route, secret: which of the route's secrets matched, by its place */
-    METRIC_RELAYS,  /* route, target, outcome: what a target did with a delivery */
-    METRIC_REPEATS, /* route, cause: ended_lease, ended_hold, lost_claim */
-    METRIC_STORE,   /* verb, answer */
+    METRIC_WAKES,    /* route, code: requests at /wake/, by the code they were answered with */
+    METRIC_PROOFS,   /* route, result: ok, missing, malformed, stale, wrong */
+    METRIC_SECRETS,  /* route, secret: which of the route's secrets matched, by its place */
+    METRIC_RELAYS,   /* route, target, outcome: what a target did with a delivery */
+    METRIC_REPEATS,  /* route, cause: ended_lease, ended_hold, lost_claim */
+    METRIC_AGAIN,    /* route: deliveries under a new generation */
+    METRIC_GATHERED, /* route: wakes that went with another's delivery */
+    METRIC_STORE,    /* verb, answer */
     METRIC_SETTLE_RETRIES,      /* no label: settlements that had to be written again */
     METRIC_REQUESTS_REFUSED,    /* reason: refused before a route was known */
     METRIC_CONNECTIONS_REFUSED, /* reason: per_address, total, descriptors */

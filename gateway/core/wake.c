@@ -17,14 +17,19 @@
 /* A delivery_id may come from a header too, and once more from a text's trailer. */
 enum { BYTES_BESIDE_BODY = 4 * LIMIT_DELIVERY_ID_BYTES + TRACE_PARENT_BYTES + TRACE_STATE_BYTES };
 
-void wake_reserve(struct wake *wake, struct slice body, size_t conversations)
+void wake_reserve_for(struct wake *wake, size_t conversations, size_t bytes)
 {
     assert(!wake->memory);
     size_t front = conversations * sizeof(struct conversation);
-    wake->size = front + 2 * body.len + BYTES_BESIDE_BODY;
+    wake->size = front + bytes + BYTES_BESIDE_BODY;
     wake->memory = mem_new(wake->size);
     wake->conversations = (struct conversation *)(void *)wake->memory;
     wake->used = front;
+}
+
+void wake_reserve(struct wake *wake, struct slice body, size_t conversations)
+{
+    wake_reserve_for(wake, conversations, 2 * body.len);
 }
 
 struct slice wake_keep(struct wake *wake, struct slice bytes)

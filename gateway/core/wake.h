@@ -54,6 +54,10 @@ bool wake_read_payload(struct wake *wake, json_t *payload, struct slice body, st
  * from it once, and for a few ids beside it. */
 void wake_reserve(struct wake *wake, struct slice body, size_t conversations);
 
+/* The same for a wake that is put together: `bytes` of strings beside the ids and the trace, and an
+ * array for its conversations. */
+void wake_reserve_for(struct wake *wake, size_t conversations, size_t bytes);
+
 /* Copies bytes into the wake's own memory, whose room must not be exceeded. */
 struct slice wake_keep(struct wake *wake, struct slice bytes);
 

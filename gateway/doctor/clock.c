@@ -11,7 +11,7 @@
 #include "gateway/core/clock.h"
 #include "gateway/doctor/checks.h"
 #include "gateway/doctor/visit.h"
-#include "relay/trigger_url.h"
+#include "gateway/net/url.h"
 
 enum { UNSUSPICIOUS_MS = 10 * 1000 };
 
@@ -117,10 +117,10 @@ static struct slice without_brackets(struct slice host)
 
 void check_clock(struct doctor *doctor)
 {
-    struct trigger_url parts;
+    struct url_parts parts;
     struct err err;
 
-    if (!trigger_url_split(slice_from(doctor->agentchat_url), &parts, &err)) {
+    if (!url_split(slice_from(doctor->agentchat_url), &parts, &err)) {
         findings_add(&doctor->findings, LEVEL_WARNING, CHECK_CLOCK, "AgentChat",
                      "the address %s; write for example https://api.agentchat.me", err.text);
         return;

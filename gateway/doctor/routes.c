@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "gateway/doctor/checks.h"
+#include "gateway/net/url.h"
 #include "relay/room/target_room.h"
 #include "relay/trigger.h"
-#include "relay/trigger_url.h"
 
 enum { TEXT_BYTES = FINDING_BYTES - 1 };
 
@@ -24,12 +24,12 @@ static void add_time(struct buf *text, const char *what, int64_t ms)
 
 static void add_trigger(struct buf *text, const struct trigger *trigger)
 {
-    struct trigger_url url;
+    struct url_parts url;
 
     const char *variant = trigger->dialect->variants[trigger->speech.variant].name;
 
     buf_appendf(text, "%s%s%s", trigger->dialect->name, variant ? " " : "", variant ? variant : "");
-    if (trigger->url_is_secret || !trigger_url_split(slice_from(trigger->url), &url, NULL))
+    if (trigger->url_is_secret || !url_split(slice_from(trigger->url), &url, NULL))
         return;
     buf_appendf(text, " at %.*s", SLICE_ARG(url.host));
     if (url.port.len > 0)

@@ -15,9 +15,9 @@
 #include "gateway/core/limits.h"
 #include "gateway/doctor/checks.h"
 #include "gateway/doctor/visit.h"
+#include "gateway/net/url.h"
 #include "relay/http_guard.h"
 #include "relay/trigger.h"
-#include "relay/trigger_url.h"
 
 enum { AT_ONCE = 64, ADDRESSES = 8, SOON_DAYS = 14 };
 
@@ -305,10 +305,10 @@ static void place_free(struct place *place)
 
 static void gather(struct survey *survey, const struct route *route, const struct trigger *trigger)
 {
-    struct trigger_url url;
+    struct url_parts url;
     char about[2 * LIMIT_NAME_BYTES + 2];
 
-    if (!trigger_url_split(slice_from(trigger->url), &url, NULL))
+    if (!url_split(slice_from(trigger->url), &url, NULL))
         return; /* a mistake of the config */
     struct place *place = mem_new(sizeof(*place));
     snprintf(about, sizeof(about), "%s/%s", route->name, trigger->target.id);

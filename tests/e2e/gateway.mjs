@@ -208,6 +208,7 @@ export const defaults = {
   store: 'sqlite:wakegate.db',
   drain: '0',
   grace: '5s',
+  agentchat: { texts: false },
   log_level: 'debug'
 }
 

@@ -18,8 +18,9 @@ export async function freePort() {
 }
 
 export class Redis {
-  constructor(port, directory, options) {
+  constructor(port, directory, options, env) {
     this.port = port
+    this.env = env
     this.directory = directory
     this.options = options
   }
@@ -33,7 +34,7 @@ export class Redis {
       'redis-server',
       ['--port', this.port, '--bind', '127.0.0.1', '--dir', this.directory, '--save', '', '--appendonly', 'no',
         '--daemonize', 'no', ...this.options].map(String),
-      { stdio: 'ignore' }
+      { stdio: 'ignore', env: { ...process.env, ...this.env } }
     )
     this.over = once(this.child, 'exit')
     await until(() => (loaded ? this.ping() : this.command('PING').then(() => true, () => false)), 'redis-server answers')
@@ -81,9 +82,14 @@ export class Redis {
 }
 
 /** Starts one and ends it with the test `t`. `options`: more of redis-server's own. */
-export async function startRedis(t, ...options) {
+export function startRedis(t, ...options) {
+  return startRedisIn(t, {}, ...options)
+}
+
+/** The same with further variables in its environment. */
+export async function startRedisIn(t, env, ...options) {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'wakegate-redis-'))
-  const redis = new Redis(await freePort(), directory, options)
+  const redis = new Redis(await freePort(), directory, options, env)
   t.after(async () => {
     await redis.kill()
     fs.rmSync(directory, { recursive: true, force: true })

@@ -52,6 +52,23 @@ for (const name of examples) {
   })
 }
 
+test('every trigger in dialects/README.md is fine, for the schema and for check', async t => {
+  const text = fs.readFileSync(new URL('dialects/README.md', root), 'utf8')
+  const triggers = text.match(/^ {4}\{"(runtime|dialect)".*\}$/gm).map(line => JSON.parse(line.replace(/trig_\.\.\.|\.\.\./, 'runtime.example.com')))
+  assert.equal(triggers.length, 7)
+  for (const trigger of triggers) {
+    const config = structuredClone(read('tests/unit/data/base-config.json'))
+    config.routes.relay.target = { trigger }
+    const { good, errors } = accepts(config)
+    assert.ok(good, errors)
+    const directory = scratch(t)
+    const env = {}
+    fs.writeFileSync(path.join(directory, 'wakegate.json'), JSON.stringify(withSecrets(config, directory, env)))
+    const { code, out, err } = await run(['check', '--config', 'wakegate.json'], { env, cwd: directory })
+    assert.equal(code, 0, JSON.stringify(trigger) + out + err)
+  }
+})
+
 /** A case of the unit test as the config it stands for (tests/unit/config_test.c builds it the same way). */
 function configOf({ top = {}, route = {}, trigger = {}, rename }) {
   const lay = (object, changes) => {

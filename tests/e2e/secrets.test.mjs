@@ -64,7 +64,7 @@ const takes = kind => () => ({ status: 200, body: accepted[kind] ?? { ok: true }
 const whole = ({ method, path: where, headers, rawHeaders, body }) => ({ method, url: where, headers, rawHeaders, body })
 /** The proof of a request alone: the one word that would look like an error's name. */
 const proofOf = ({ headers }) =>
-  (Object.entries(headers).find(([name]) => /signature|token|authorization/i.test(name)) ?? [])[1]?.replace(/^Bearer /, '').replaceAll(' ', '')
+  (Object.entries(headers).find(([name]) => /signature|token|authorization/i.test(name)) ?? [])[1]?.replace(/^Bearer /, '').replaceAll(' ', '') ?? 'none'
 
 const echo = status => (asked, response) => answer(status, whole(asked), { 'x-echo': JSON.stringify(asked.headers), location: `http://127.0.0.1:1/?${JSON.stringify(asked.headers)}` })(asked, response)
 /** The proof, and the path, in every member that a dialect reads. */
@@ -353,7 +353,7 @@ async function runCommands(t, canaries, gateway, surfaces, planted) {
   assert.equal(checked.code, 0, checked.out + checked.err)
   put('check', checked)
   for (const shape of [[], ['--json']]) put('doctor', await run(['check', '--live', '--config', gateway.file, '--agentchat-url', 'http://127.0.0.1:9', ...shape], options))
-  const words = ['--help', 'help', 'version', ...['serve', 'check', 'send', 'verify', 'sink', 'healthcheck'].map(command => [command, '--help'])]
+  const words = ['--help', 'help', 'version', ...['serve', 'check', 'send', 'verify', 'sink', 'deliveries', 'redeliver', 'subscription', 'secret', 'healthcheck'].map(command => [command, '--help'])]
   for (const word of words) put('help', await run([word].flat(), options))
   const echoing = new Runtime(takes('poke'))
   await echoing.listen()
@@ -402,6 +402,45 @@ async function runCommands(t, canaries, gateway, surfaces, planted) {
   }
 }
 
+/** An AgentChat that repeats what it was sent, fails, and speaks no HTTP; and secrets in wrong places. */
+async function runSubscription(t, canaries, surfaces, planted) {
+  const directory = scratch(t)
+  const chat = new Runtime(() => ({ status: 200, body: { state: 'active' } }))
+  await chat.listen()
+  t.after(() => chat.close())
+  const key = canaries.add('the API key', `ac_live_${unique()}`, 'ac_live_')
+  const file = path.join(directory, 'wakegate.json')
+  const places = ['wake', 'wake-next'].map(name => path.join(directory, name))
+  const options = { env: { AGENTCHAT_API_KEY: key, CANARY_POKE: unique() }, cwd: directory }
+  const target = { trigger: { runtime: 'poke', url: 'https://runtime.example.com/', token: { env: 'CANARY_POKE' } } }
+  const ask = async (...words) => {
+    const { out, err } = await run(['subscription', ...words, '--config', file], options)
+    for (const place of places) canaries.add('a secret of a rotation', fs.readFileSync(place, 'utf8').trim().replace('whsec_', ''))
+    surfaces.put('subscription', out, err)
+  }
+  const way = [planted, '--api', chat.url, '--private', '--wait', '0', '--linger', '0']
+  const taken = dialects.filter(name => name !== 'bearer-json')
+  const ways = [undefined, ...Object.values(misdeeds).filter(how => how !== misdeeds.hang)]
+  for (const [i, misdeed] of ways.entries()) {
+    const dialect = taken[i % taken.length]
+    const secret = makeSecret(canaries, `the secret of a subscription in ${dialect}`, dialect)
+    for (const place of places) fs.writeFileSync(place, secret)
+    fs.writeFileSync(file, JSON.stringify({ public_url: 'https://wake.example.com', routes: { [planted]: { dialect, handle, secrets: places.map(place => ({ file: place })), prompt: 'Read the tray.', target } } }))
+    chat.behave(misdeed, { always: true })
+    for (const verb of ['set', 'show', 'test', 'remove']) await ask(verb, ...way)
+    await ask('test', ...way, '--gateway', chat.url)
+    await ask('set', ...way, '--rotate', '--gateway', chat.url)
+    await ask('set', ...way, '--gateway', chat.url)
+  }
+  const secret = fs.readFileSync(places[0], 'utf8')
+  for (const wrong of [['--key', key], [`--key=${key}`], [key], ['--key-file', key], ['--api', `https://x:${key}@api.example.com`], ['--gateway', `http://x:${secret}@127.0.0.1:1`], ['--url', `https://x:${secret}@wake.example.com`], ['--secret', secret]]) await ask('set', planted, '--api', chat.url, '--private', ...wrong)
+  await ask(key)
+  await ask('set', secret)
+  surfaces.put('subscription', await run(['secret', '--dialect', key], options), await run(['secret', secret], options))
+  for (const asked of chat.requests) canaries.addProofs('a request of subscription', asked.headers)
+  assert.ok(chat.requests.filter(({ method }) => method === 'PUT').length > 10, 'secrets were registered')
+}
+
 test('no secret, signature, token or secret URL comes out, whatever happens', { timeout: 170_000 }, async t => {
   const canaries = new Canaries()
   const surfaces = new Surfaces()
@@ -435,7 +474,7 @@ test('no secret, signature, token or secret URL comes out, whatever happens', { 
   for (const client of clients.filter(({ name }) => name === 'reader')) await until(() => client.seen.includes(planted), 'the wake is seen in the room')
   for (const client of clients.filter(({ name }) => name === 'stranger')) assert.equal(client.seen.includes(planted), false, 'nobody sees a thread without a right to it')
   surfaces.put('store', saved(redis, password))
-  await Promise.all([loseStore(canaries, gateway, surfaces, redis, password, send), runCommands(t, canaries, gateway, surfaces, planted)])
+  await Promise.all([loseStore(canaries, gateway, surfaces, redis, password, send), runCommands(t, canaries, gateway, surfaces, planted), runSubscription(t, canaries, surfaces, planted)])
   surfaces.put('command line', fs.readFileSync(`/proc/${gateway.child.pid}/cmdline`, 'latin1'))
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null })
   surfaces.put('log', gateway.everything())
@@ -445,6 +484,6 @@ test('no secret, signature, token or secret URL comes out, whatever happens', { 
   for (const where of ['log', 'answers', 'metrics', 'livez', 'readyz', 'send']) assert.deepEqual(bodies.find(surfaces.texts[where]), [], `no body in ${where}`)
   for (const where of ['rooms', 'store']) assert.notDeepEqual(bodies.find(surfaces.texts[where]), [], `the body is seen in ${where}, where it belongs`)
   for (const [where, text] of Object.entries(surfaces.texts)) assert.ok(text.length > 10, `something came out of ${where}`)
-  for (const where of ['log', 'answers', 'metrics', 'rooms', 'store', 'errors', 'verify', 'send', 'sink'])
+  for (const where of ['log', 'answers', 'metrics', 'rooms', 'store', 'errors', 'verify', 'send', 'sink', 'subscription'])
     assert.notDeepEqual(visible.find(surfaces.texts[where]), [], `the search finds what is planted in ${where}`)
 })

@@ -98,6 +98,7 @@ void exchange_get(struct client_room *room, struct exchange *exchange)
 void exchange_release(struct exchange *exchange)
 {
     buf_release(&exchange->call.answer);
+    buf_release(&exchange->call.kept);
 }
 
 static enum http_result post(struct client_room *room, const char *url, bool fresh)

@@ -45,6 +45,29 @@ static void test_get(void **state)
     exchange_release(&exchange);
 }
 
+static void test_other_methods(void **state)
+{
+    struct client_room *room = *state;
+    static const char *const wanted[] = {"Sunset", NULL};
+    struct exchange exchange = {
+        .call = {.url = room->stub.url, .method = "PUT", .body = SLICE("{}"), .wanted = wanted}};
+
+    stub_script(&room->stub, STUB_KEEP, stub_answer(200, "sunset: soon\r\nLink: x\r\n", ""));
+    assert_int_equal(exchange_run(room, &exchange), HTTP_ANSWERED);
+    assert_true(stub_saw_line(&room->stub, "PUT /hook HTTP/1.1"));
+    assert_int_equal(stub_body(&room->stub).len, 2);
+    assert_string_equal(buf_text(&exchange.call.kept), "Sunset: soon");
+    exchange_release(&exchange);
+    exchange = (struct exchange){.call = {.method = "DELETE", .body = SLICE("")}};
+    assert_int_equal(exchange_run(room, &exchange), HTTP_ANSWERED);
+    assert_true(stub_saw_line(&room->stub, "DELETE /hook HTTP/1.1"));
+    assert_int_equal(stub_body(&room->stub).len, 0);
+    exchange_release(&exchange);
+    assert_int_equal(room_post(room, room->stub.url), HTTP_ANSWERED); /* on the same handle */
+    assert_true(stub_saw_line(&room->stub, "POST /hook HTTP/1.1"));
+    assert_int_equal(room_post(room, room->stub.url), HTTP_ANSWERED);
+}
+
 static void test_large_request(void **state)
 {
     struct client_room *room = *state;
@@ -241,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_answered),
         TEST(test_get),
+        TEST(test_other_methods),
         TEST(test_large_request),
         TEST(test_dribbled_answer),
         TEST(test_interim_answer),

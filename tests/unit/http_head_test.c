@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/check.h"
 
+#include <string.h>
+
 #include "gateway/core/limits.h"
 #include "relay/http_head.h"
 
@@ -57,13 +59,38 @@ static void test_codings(void **state)
 static void test_too_long(void **state)
 {
     struct http_head head = {0};
+    struct err err;
     size_t lines = 0;
 
     (void)state;
     while (take(&head, "HTTP/1.1 102 Processing\r\n") && take(&head, "\r\n"))
         lines++;
-    assert_true(http_head_is_too_long(&head));
+    assert_true(http_head_explain(&head, &err));
+    assert_non_null(strstr(err.text, "headers"));
     assert_in_range(lines, 1000, LIMIT_ANSWER_HEADER_BYTES / 27);
+}
+
+static void test_wanted(void **state)
+{
+    static const char *const wanted[] = {"Sunset", "Link", NULL};
+    struct buf kept = BUF_INIT(LIMIT_ANSWER_HEADER_BYTES);
+    struct http_head head = {.wanted = wanted, .kept = &kept};
+    static const char expected[] = "Sunset: tomorrow\0Link: <a>; rel=\"b\"\0Link: \0";
+
+    (void)state;
+    assert_true(take(&head, "HTTP/1.1 103 Early Hints\r\n"));
+    assert_true(take(&head, "Link: </style>\r\n"));
+    assert_true(take(&head, "\r\n"));
+    assert_true(take(&head, "HTTP/1.1 200 OK\r\n"));
+    assert_true(take(&head, "sunset:tomorrow \r\n"));
+    assert_true(take(&head, "X-Sunset: no\r\n"));
+    assert_true(take(&head, "LINK:\t<a>; rel=\"b\"\n"));
+    assert_true(take(&head, "Link:\r\n"));
+    assert_true(take(&head, "no header\r\n"));
+    assert_true(take(&head, "\r\n"));
+    assert_int_equal(kept.len, sizeof(expected) - 1);
+    assert_memory_equal(kept.data, expected, kept.len);
+    buf_release(&kept);
 }
 
 int main(void)
@@ -72,6 +99,7 @@ int main(void)
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_codings),
         cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

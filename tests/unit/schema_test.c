@@ -8,6 +8,7 @@
 
 #include "dialects/dialect.h"
 #include "gateway/variables.h"
+#include "relay/preset.h"
 
 static json_t *schema(void)
 {
@@ -99,9 +100,27 @@ static void the_schema_knows_every_dialect(void **state)
     json_decref(root);
 }
 
+static void the_schema_knows_every_runtime(void **state)
+{
+    json_t *root = schema();
+    const json_t *names = NULL;
+    size_t count = 0;
+
+    (void)state;
+    json_unpack(root, "{s:{s:{s:{s:{s:o}}}}}", "$defs", "trigger", "properties", "runtime", "enum",
+                &names);
+    for (; presets[count].name; count++) {
+        assert_true(holds(names, presets[count].name));
+        assert_non_null(dialect_by_name(slice_from(presets[count].dialect)));
+    }
+    assert_int_equal(json_array_size(names), count);
+    json_decref(root);
+}
+
 static void every_key_but_a_few_has_a_variable(void **state)
 {
-    static const char *const without[] = {"$schema", "admin_token", "rooms", "routes", "tls"};
+    static const char *const without[] = {"$schema", "admin_token", "agentchat",
+                                          "rooms",   "routes",      "tls"};
     json_t *root = schema();
     struct settings_report report;
     const char *key;
@@ -135,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_schema_knows_every_dialect),
         cmocka_unit_test(every_key_but_a_few_has_a_variable),
+        cmocka_unit_test(the_schema_knows_every_runtime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "relay/preset.h"
 #include "relay/trigger.h"
 
 static const char canary[] = "canary-token-0123456789";
@@ -118,6 +119,60 @@ static void test_values(void **state)
     assert_int_equal(opened.target->timeout_ms, 1000);
     assert_int_equal(opened.target->pace.per_hour, 30);
     assert_int_equal(opened.target->pace.burst, 1);
+    release(&opened);
+}
+
+/* In any hour at most the sum of both. */
+static const struct {
+    const char *runtime, *proof, *dialect;
+    int64_t per_hour, burst;
+} runtimes[] = {
+    {"claude-code", TOKEN, "claude-code", 27, 3},
+    {"openclaw", TOKEN, "openclaw", 0, 0},
+    {"hermes", "'secret': {'env': 'TRIGGER_TEST_TOKEN'}", "hermes", 1200, 10},
+    {"poke", TOKEN, "poke", 0, 0},
+    {"grok-bot", TOKEN, "bearer-json", 120, 1},
+    {"grok-automations", "'secret': {'env': 'TRIGGER_TEST_KEY'}", "standard-webhooks", 0, 0},
+};
+
+static void test_runtimes(void **state)
+{
+    enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
+    struct opened opened;
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < RUNTIMES; i++) {
+        snprintf(text, sizeof(text), "'runtime': '%s', 'url': 'https://example.com/x', %s",
+                 runtimes[i].runtime, runtimes[i].proof);
+        assert_string_equal(presets[i].name, runtimes[i].runtime);
+        open_trigger(&opened, text);
+        if (!opened.target)
+            fail_msg("%s\ngave: %s", text, buf_text(&opened.report.mistakes));
+        assert_int_equal(
+            strncmp(opened.target->id, runtimes[i].dialect, strlen(runtimes[i].dialect)), 0);
+        assert_int_equal(opened.target->pace.per_hour, runtimes[i].per_hour);
+        assert_int_equal(opened.target->pace.burst, runtimes[i].burst);
+        assert_int_equal(opened.target->timeout_ms, 20000);
+        assert_int_equal(opened.target->hold_ms, 240000);
+        release(&opened);
+    }
+    assert_null(presets[RUNTIMES].name);
+}
+
+static void test_what_stands_beside_a_runtime_wins(void **state)
+{
+    struct opened opened;
+
+    (void)state;
+    open_trigger(&opened, "'runtime': 'claude-code', 'dialect': 'poke', 'timeout': '3s', 'hold': "
+                          "'1m', 'pace': {'per_hour': 7}, 'url': 'https://example.com/x', " TOKEN);
+    assert_non_null(opened.target);
+    assert_int_equal(strncmp(opened.target->id, "poke-", 5), 0);
+    assert_int_equal(opened.target->pace.per_hour, 7);
+    assert_int_equal(opened.target->pace.burst, 1);
+    assert_int_equal(opened.target->timeout_ms, 3000);
+    assert_int_equal(opened.target->hold_ms, 60000);
     release(&opened);
 }
 
@@ -243,9 +298,14 @@ static void test_all_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fine),        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_ids_differ),  cmocka_unit_test(test_urls),
-        cmocka_unit_test(test_mistakes),    cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_fine),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_runtimes),
+        cmocka_unit_test(test_what_stands_beside_a_runtime_wins),
+        cmocka_unit_test(test_ids_differ),
+        cmocka_unit_test(test_urls),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_all_at_once),
     };
 
