@@ -31,7 +31,7 @@ static const struct command commands[] = {
      "  --live                where it has no mistake, go and look: files, store, clock, names "
      "and\n"
      "                        certificates of targets, addresses to listen on; no wake is sent\n"
-     "  --agentchat-url URL   whose clock to compare with (https://api.agentchat.me)\n"
+     "  --agentchat-url URL   whose clock to compare with (the config's agentchat.url)\n"
      "  --json                for machines\n"
      "  Exit status: 0 it is fine (there may be warnings), 1 it has mistakes or there are "
      "problems."},
@@ -88,7 +88,7 @@ static const struct command commands[] = {
      "  --gateway URL         a replica of the gateway, such as http://127.0.0.1:8080; up to 32\n"
      "  --wait SECONDS        for replicas and for AgentChat's limits (120)\n"
      "  --linger SECONDS      how long the old secret stays when AgentChat has the new one (30)\n"
-     "  --api URL             AgentChat's API (https://api.agentchat.me)\n"
+     "  --api URL             AgentChat's API (the config's agentchat.url)\n"
      "  --private             the API may be at a private address, and plain http at a loopback\n"
      "                        one; a gateway that is named may be plain http\n"
      "  --ca-file FILE        certificates to trust, instead of the system's\n"

@@ -14,8 +14,6 @@
 #include "gateway/cli/fetch.h"
 #include "gateway/core/secret.h"
 
-#define API_BASE "https://api.agentchat.me"
-
 struct api {
     const char *base;         /* its URL, without a slash at the end */
     const struct secret *key; /* the agent's */

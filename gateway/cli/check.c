@@ -78,7 +78,7 @@ static int look(const struct config *config, const struct settings_report *repor
     static struct doctor doctor; /* look-ups that hang still know it when the process ends */
 
     log_set_level(LOG_ERROR);
-    doctor_run(&doctor, config, report, agentchat_url);
+    doctor_run(&doctor, config, report, agentchat_url ? agentchat_url : config->texts.url.data);
     print_findings(&doctor.findings, json);
     fflush(stdout);
     int status = doctor.findings.counts[LEVEL_PROBLEM] > 0 ? CLI_FAILED : CLI_OK;
@@ -107,7 +107,7 @@ static int tell(const struct config *config, const struct settings_report *repor
 
 int cli_check(int argc, char **argv)
 {
-    const char *path = config_path(), *agentchat_url = "https://api.agentchat.me";
+    const char *path = config_path(), *agentchat_url = NULL;
     bool live = false, json = false;
     const struct option_row rows[] = {{.name = "--config", .values = &path},
                                       {.name = "--live", .flag = &live},

@@ -159,11 +159,13 @@ static bool check_gateway(const char *url, bool private_too, struct err *err)
 
 static bool open_api(struct subscription *subscription, const struct subscription_options *options)
 {
-    const char *base = options->api ? options->api : API_BASE;
+    const struct texts_settings *agentchat = &subscription->config->texts;
+    const char *base = options->api ? options->api : agentchat->url.data;
+    bool private_too = options->private_too || (!options->api && agentchat->private_too);
     struct api *api = &subscription->api;
     struct err err;
 
-    if (!api_check_base(base, options->private_too, &err))
+    if (!api_check_base(base, private_too, &err))
         return complain("--api", err.text);
     for (size_t i = 0; i < subscription->gateway_count; i++)
         if (!check_gateway(subscription->gateways[i], options->private_too, &err))
@@ -172,8 +174,7 @@ static bool open_api(struct subscription *subscription, const struct subscriptio
         return complain("--api", "ends in a slash; leave it out");
     api->base = base;
     api->key = &subscription->key;
-    api->from =
-        (struct fetch_from){.private_too = options->private_too, .ca_file = options->ca_file};
+    api->from = (struct fetch_from){.private_too = private_too, .ca_file = options->ca_file};
     subscription->from = (struct fetch_from){.private_too = true, .ca_file = options->ca_file};
     return true;
 }

@@ -37,6 +37,14 @@ test('wakegate secret: fresh each time, and fitting its dialect', async () => {
   assert.equal((await run(['secret', '--dialect', 'none'])).code, 2)
 })
 
+test('the API is that of the config, where none is named', async t => {
+  const chat = await startAgentChat(t)
+  const file = makeFile(t, { relay: route('agentchat', sink) }, { agentchat: { url: chat.url, private: true, texts: false } })
+  const { code, out, err } = await run(['subscription', 'set', 'relay', '--config', file], { cwd: path.dirname(file), env: { AGENTCHAT_API_KEY: chat.key } })
+  assert.equal(code, 0, out + err)
+  assert.equal(chat.sender.subscription.url, `${origin}/wake/relay`)
+})
+
 test('set: url, secret, dialect, prompt and rewake, each said', async t => {
   const chat = await startAgentChat(t)
   const file = makeFile(t, {

@@ -24,7 +24,7 @@ static void check_listen(struct slice text)
         return;
     }
     assert(address_len(&address) > 0);
-    address_url(&address, url);
+    address_url(&address, "http", url);
     if (address.any.sa_family == AF_UNIX) {
         assert(slice_eq(slice_from(address.local.sun_path), slice_from_at(text, 5)));
         return;
