@@ -233,7 +233,8 @@ static void settle_in(struct wake *wake, const struct scan *scan, struct slice b
 bool payload_scan(struct slice body, struct wake *wake)
 {
     struct conversation conversations[LIMIT_CONVERSATIONS];
-    struct scan scan = {.at = body.data, .end = body.data + body.len};
+    const char *begin = body.len > 0 ? body.data : "";
+    struct scan scan = {.at = begin, .end = begin + body.len};
     struct found found = {.type = {0}};
     unsigned seen;
 
